@@ -51,7 +51,7 @@ from controlplane.client import ClusterApi
 from controlplane.webhook import jobgate
 from jobgate.cluster.bundles import RotationScope
 from jobgate.cluster.client import Client
-from jobgate.rotation import places
+from jobgate.serving.rotation import places
 
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -72,7 +72,7 @@ WARM = 100.0
 
 # Forked from a process that has imported everything, so that a killed process is replaced in a fraction of a second.
 _processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.rotation", "controlplane.webhook"])
+_processes.set_forkserver_preload(["bench.certs_callers", "jobgate.serving.rotation", "controlplane.webhook"])
 
 
 @dataclass

@@ -37,7 +37,7 @@ from controlplane.simulation import ends
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import has_account
-from jobgate.jobs.runner import is_run, taken_over
+from jobgate.jobs.status import is_run, taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.runner.rendering import rendered
 

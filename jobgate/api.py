@@ -17,7 +17,9 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import Members
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import LifecyclePolicy
-from jobgate.jobs.runner import Runner, RunStatus
+from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
+from jobgate.jobs.runner import Clean, Retry, Runner
+from jobgate.jobs.status import PhaseCondition, RunStatus, conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.names import ENTRIES_LIMIT
 from jobgate.plugins import Arguments, Crew, Declared, Derived, Member, Part, Plugin, Pod, Takes, Variable
@@ -55,6 +57,7 @@ __all__ = [
     "PLUGINS_DOC",
     "Arguments",
     "Cause",
+    "Clean",
     "Context",
     "Crew",
     "Declared",
@@ -79,25 +82,33 @@ __all__ = [
     "Operator",
     "Part",
     "Path",
+    "PhaseCondition",
     "Plugin",
     "Plugins",
     "Pod",
+    "Progress",
     "Registry",
     "Required",
+    "Retry",
     "ReviewOptions",
     "Rule",
+    "RunPhase",
     "RunStatus",
     "Runner",
     "Settings",
+    "StartCondition",
     "Takes",
     "Task",
+    "TaskProgress",
     "TooLong",
     "TooMany",
     "TypeInvalid",
     "User",
     "Variable",
     "Verdict",
+    "all_started",
     "bind",
+    "conditions_of",
     "fill",
     "fill_each",
     "gangs_can_start",
@@ -106,6 +117,7 @@ __all__ = [
     "looks_up",
     "page",
     "rule",
+    "set_condition",
     "shared_rules",
 ]
 

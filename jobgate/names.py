@@ -16,27 +16,27 @@ from crdgen.dns import mask_trailing_dash
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
 
-#: Namespaces in which nothing of ours happens: the cluster must be able to repair itself without us.
+#: Namespaces that jobgate leaves alone: the cluster must be able to recover without it.
 SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease")
 
 #: A namespace with this label set to `disabled` is left alone, by the webhooks and by the controller.
 OPT_OUT_LABEL, OPT_OUT_VALUE = "jobgate.dev/admission", "disabled"
 
-#: What tells an object as made by our controller; no object without it is ever touched.
+#: Label of all objects that our controller creates. Objects without it are never changed.
 MANAGED_BY = ("app.kubernetes.io/managed-by", "jobgate")
 
-#: How much of `generateName` is kept, in characters: five random ones follow, and 63 are the most.
+#: Characters of `generateName` that the API server keeps: it adds five random ones, up to 63.
 GENERATED_LIMIT = 58
 
-#: Most entries of the lists and maps of a job that the CRDs bound: its tasks, its volumes, a list of policies, what one
-#: task waits for. Time and memory of a review are measured up to here (docs/explanation/performance.md).
+#: Maximum entries of a list or map in a job: tasks, volumes, policies, dependencies of a task. Time and memory of a
+#: review are measured up to this number (docs/explanation/performance.md).
 ENTRIES_LIMIT = 1000
 
-#: The longest name of a port, and the highest number of one.
+#: Longest name and highest number of a port.
 PORT_NAME_LIMIT = 15
 PORT_LIMIT = 65535
 
-#: Patterns of formats, which say nothing of lengths: an RFC 1123 label and subdomain, the value of a label (and its key
+#: Patterns of formats, without limits of length: an RFC 1123 label and subdomain, the value of a label (and its key
 #: after the '/'), `[prefix/]name`, an environment variable, a key of a ConfigMap, the name of a port. Runs of
 #: characters are possessive, which saves time; groups are not, because Python before 3.11.5 matches those wrongly.
 LABEL = r"[a-z0-9][-a-z0-9]*+(?<!-)"
@@ -47,7 +47,7 @@ ENVIRONMENT = r"[ -<>-~]+"
 CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 PORT_NAME = r"(?=[0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*"
 
-#: Says what is wrong with a text.
+#: Returns the fault of a text, or None.
 Check: TypeAlias = Callable[[str], str | None]
 
 
@@ -66,9 +66,7 @@ def _format(pattern: str, message: str, limit: int | None = None) -> Check:
 
 #: An RFC 1123 label: the name of a container, a volume, a host.
 dns_label = _format(
-    LABEL,
-    "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit",
-    LABEL_LIMIT,
+    LABEL, "must consist of lower case letters, digits and '-', and begin and end with a letter or a digit", LABEL_LIMIT
 )
 #: An RFC 1035 label: the name of a Service.
 dns_1035_label = _format(
@@ -102,8 +100,7 @@ port_name = _format(
 http_header = _format(r"[-A-Za-z0-9]+", "must consist of letters, digits and '-'")
 
 _qualified = _format(
-    QUALIFIED,
-    "the name must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or a digit",
+    QUALIFIED, "the name must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or a digit"
 )
 _config_key = _format(CONFIG_KEY, "must consist of letters, digits, '-', '_' and '.'", SUBDOMAIN_LIMIT)
 _search = _format(
@@ -115,21 +112,21 @@ _search = _format(
 
 
 def generate_name(text: str) -> str | None:
-    """Check `generateName`, the beginning of a DNS subdomain that the API server makes longer by five characters.
+    """Check `generateName`, to which the API server adds five characters.
 
-    The API server checks the beginning as if its last two characters were "a" where it ends in '-', and then the name
-    that it made. Only what both take is right.
+    The API server checks it as a DNS subdomain, with "a" for the last two characters if it ends in '-', and then checks
+    the generated name. Both must be valid.
     """
     return dns_subdomain(mask_trailing_dash(text)) or dns_subdomain(text[:GENERATED_LIMIT] + "aaaaa")
 
 
 def search_domain(text: str) -> str | None:
-    """Check a search domain of DNS: a DNS subdomain that may hold '_' and end in '.', or the root '.'."""
+    """Check a search domain of DNS: a DNS subdomain that may contain '_' and end in '.', or the root '.'."""
     return None if text == "." else _search(text.removesuffix("."))
 
 
 def qualified_name(text: str) -> str | None:
-    """Check a label's or an annotation's key, a resource's or a condition's name: `[prefix/]name`."""
+    """Check `[prefix/]name`: the key of a label or an annotation, the name of a resource or a condition."""
     prefix, slash, name = text.rpartition("/")
     if slash and (not prefix or "/" in prefix):
         return "must be a name with at most one '/', as in example.com/name"
@@ -143,10 +140,10 @@ def qualified_name(text: str) -> str | None:
 
 
 def annotation_key(text: str) -> str | None:
-    """Check an annotation's key: as a label's, with letters of either case before the '/' too."""
+    """Check the key of an annotation: like that of a label, but the prefix may have upper-case letters."""
     if not qualified_name(text):
         return None
-    # Go lowers letter by letter, so that a dotted capital I becomes a plain i.
+    # Go converts letter by letter: a dotted capital I becomes a plain i.
     return qualified_name(text.replace("\u0130", "i").lower())
 
 
@@ -165,7 +162,7 @@ def port_number(number: int) -> str | None:
 def ip(text: str) -> str | None:
     """Check an IPv4 or IPv6 address: without a zone, leading zeros or an IPv4 address mapped into IPv6.
 
-    So strict since Kubernetes 1.36 (feature gate `StrictIPCIDRValidation`).
+    Checked since Kubernetes 1.36 (feature gate `StrictIPCIDRValidation`).
     """
     try:
         address = ip_address(text)

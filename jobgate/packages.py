@@ -1,4 +1,4 @@
-"""What installed packages add: kinds and plugins, by entry points."""
+"""Loads the kinds and plugins of installed packages, by entry points."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ class Unusable(Exception):
 
 
 def provided(group: str, wanted: type[T]) -> list[T]:
-    """Return what installed packages provide under a group of entry points.
+    """Return the objects of a group of entry points.
 
     Raises:
-        Unusable: one of them cannot be loaded, or is something else than is wanted.
+        Unusable: an entry point cannot be loaded, or its object has another type.
     """
     return [_loaded(entry, wanted) for entry in entry_points(group=group)]
 
 
 def _loaded(entry: EntryPoint, wanted: type[T]) -> T:
     try:
-        found = entry.load()
-    except Exception as error:  # whatever the package does when it is imported
+        value = entry.load()
+    except Exception as error:  # the package may raise anything when it is imported
         raise Unusable(f"{_described(entry)} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not isinstance(found, wanted):
-        raise Unusable(f"{_described(entry)} must be a {wanted.__name__}, not a {type(found).__name__}")
-    return found
+    if not isinstance(value, wanted):
+        raise Unusable(f"{_described(entry)} must be a {wanted.__name__}, not a {type(value).__name__}")
+    return value
 
 
 def _described(entry: EntryPoint) -> str:

@@ -1,4 +1,4 @@
-"""Room for what is kept of observed objects: bounded in all, and shared fairly by namespaces."""
+"""The memory of caches: bounded in total, and shared fairly between namespaces."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-#: Memory of a JSON value beside its text, in bytes: of a small object in a dict or list.
+#: Memory of a JSON value in addition to its text, in bytes.
 _VALUE: Final = 48
-#: Up to this size an object is small: a namespace that is full of large ones has room for small ones still.
+#: Maximum size of small objects, in bytes: a namespace that is full of large objects still has room for small ones.
 SMALL: Final = 8 * 1024
-#: Most of a text, in characters, and of a list, in entries, that are kept of what is projected.
+#: Limits of projected texts, in characters, and lists, in items.
 TEXT_LIMIT, LIST_LIMIT = 512, 32
 
-#: The fields of an object that are kept: `...` for a text, number or boolean, a list for a list of such.
+#: The fields of an object to keep: `...` for a text, number or boolean; a list with the shape of its items.
 Shape: TypeAlias = Any
 
 
 def weight_of(value: Any) -> int:
-    """Return about how much memory a JSON value takes, in bytes; that of its text many times for small values."""
+    """Return roughly the memory of a JSON value, in bytes. Many small values take a multiple of their text."""
     try:
         text = msgspec.json.encode(value)
     except UnicodeEncodeError:  # halves of surrogate pairs
@@ -32,22 +32,22 @@ def weight_of(value: Any) -> int:
 
 
 def project(value: Any, shape: Shape) -> Any:
-    """Return the declared fields of an object, with texts and lists cut; None for what is of another form."""
+    """Return the fields of a shape, with texts and lists truncated; None for a value of another type."""
     if isinstance(shape, Mapping):
         fields = value if isinstance(value, Mapping) else {}
         return {key: project(fields[key], inner) for key, inner in shape.items() if fields.get(key) is not None}
     if isinstance(shape, list):
-        return [project(one, shape[0]) for one in islice(value, LIST_LIMIT)] if isinstance(value, list) else []
+        return [project(item, shape[0]) for item in islice(value, LIST_LIMIT)] if isinstance(value, list) else []
     if isinstance(value, str):
         return value[:TEXT_LIMIT]
     return value if isinstance(value, bool | int | float) else None
 
 
 class Room:
-    """Memory for what is kept, in bytes.
+    """The memory of a cache, in bytes.
 
-    A namespace may have as much as it leaves to all others, of small objects three times as much. So no namespace, and
-    no number of them, takes all of it.
+    A namespace may use as much as remains free, and three times as much for small objects. So no number of namespaces
+    uses all of it.
     """
 
     def __init__(self, size: int, most: int | None = None) -> None:
@@ -56,17 +56,17 @@ class Room:
         self._most = size if most is None else most
         self._used: Counter[str] = Counter()
         self._total = 0
-        # Large objects are read in a thread. What is given back within `swap`, by a garbage collection, takes no turn.
+        # Large objects are read in a thread. Reentrant: a garbage collection within `swap` may give memory back.
         self._lock = RLock()
 
     def fits(self, namespace: str, size: int, before: int = 0) -> bool:
-        """Return whether something of a size has room instead of what was there before."""
+        """Return whether there is room for a new size instead of the one before."""
         more = size - before
         left = (self._size - self._total - more) * (3 if size <= SMALL else 1)
         return more <= 0 or self._used[namespace] + more <= min(self._most, left)
 
     def swap(self, namespace: str, size: int, before: int = 0) -> bool:
-        """Take room instead of what was taken before; return whether there is room, and change nothing if not."""
+        """Replace the size before by a new one; return whether there is room, and change nothing if not."""
         with self._lock:
             if not self.fits(namespace, size, before):
                 return False
@@ -77,5 +77,5 @@ class Room:
             return True
 
     def give(self, namespace: str, size: int) -> None:
-        """Give room back."""
+        """Free memory."""
         self.swap(namespace, 0, size)

@@ -20,12 +20,12 @@ from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import QueueingArguments, System
 from jobgate.room import SMALL, Room, project, weight_of
-from jobgate.rotation import Keeper
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.run import RunnerController, RunnerSettings
 from jobgate.serving.certificate import SecretName, SecretSource
 from jobgate.serving.cluster import ClusterView
 from jobgate.serving.metrics import ServingMetrics
+from jobgate.serving.rotation import Keeper
 
 MIB = 1024 * 1024
 #: Maximum characters that are kept of a large object without taking room for it.
@@ -301,8 +301,8 @@ async def test_less_of_an_object_is_kept_without_room() -> None:
 
 
 async def test_dropped_objects_are_listed_again_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.cluster.informer.AGAIN", 0.0)
-    monkeypatch.setattr("jobgate.cluster.informer.AGAIN_TIMES", 0)
+    monkeypatch.setattr("jobgate.cluster.informer.RELIST_PERIOD", 0.0)
+    monkeypatch.setattr("jobgate.cluster.informer.RELIST_TIMES", 0)
     monkeypatch.setattr("jobgate.cluster.informer.RETRY_PERIOD", 0.0)
     informer: Informer[dict[str, Any]] = Informer(Resource("xs", "v1", ""), keep=dict, room=Room(50_000))
     api = Played(FULL, ("DELETED", FULL[0]), ("DELETED", FULL[1]))

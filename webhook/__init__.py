@@ -1,14 +1,15 @@
 """Admission: the types that a kind of object is written with, and the review.
 
-- `kind`: a kind (`Kind`), the kinds that are served (`Registry`), and its `Schema`
-- `object`: an object under review, as rules see it; `view`: the typed view of its spec
-- `rule`: what validation checks; `when`: which rules have something to say about an object
-- `draft`: the object being defaulted, which records its own patch; `restore`: what a forgetful writer erased
-- `context`: what a default or a rule may know beside the object
-- `cause`: what is wrong (`Cause` and its kinds), and warnings (`Notice`)
-- `path`: the place of a field, exact, and printed as Kubernetes prints it; `text`: bounded and escaped texts
-- `review`: the pure function from a request to a response; `explain`: what is wrong with an invalid object;
-  `ratchet`: which faults an updated object had already
+- `kind`: a kind (`Kind`), and the kinds that are served (`Registry`)
+- `schema`: what the API server accepts of a kind's objects (`Schema`); `ModelSchema` follows a Pydantic model
+- `object`: an object under review, for rules; `view`: the typed view of its spec
+- `rule`: a rule of validation; `when`: which rules are called for an object
+- `draft`: the object during defaulting, which records its own patch; `restore`: restores fields that a writer erased
+- `context`: what defaults and rules may read beside the object
+- `cause`: faults (`Cause` and its subclasses) and warnings (`Notice`)
+- `path`: the path of a field, exact, and printed as Kubernetes prints it; `text`: texts, escaped and limited in length
+- `review`: the pure function from a request to a response; `explain`: the faults of an invalid object; `ratchet`: which
+  faults an updated object had already
 - `admission`: AdmissionReview v1 in and out
 - `trace`: W3C trace context
 - `server`: the TLS server that answers the API server; only it needs aiohttp
@@ -30,11 +31,12 @@ from webhook.cause import (
 )
 from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, Settings, User
 from webhook.draft import Draft
-from webhook.kind import ConvertedObject, Default, GroupVersionKind, Kind, Registry, Schema, UnknownField
+from webhook.kind import ConvertedObject, Default, GroupVersionKind, Kind, Registry, UnknownField
 from webhook.object import Object
 from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.rule import Rule, rule
+from webhook.schema import ModelSchema, Schema
 
 __all__ = [
     "Access",
@@ -49,6 +51,7 @@ __all__ = [
     "Invalid",
     "Kind",
     "Malformed",
+    "ModelSchema",
     "NoObjects",
     "NotFound",
     "NotInstalled",

@@ -1,7 +1,7 @@
-"""AdmissionReview v1: the request read out of it, and the response written into one.
+"""AdmissionReview v1: reads requests, and writes responses.
 
-The contract is that of `admission.k8s.io/v1`: the uid is echoed, a mutating response carries `patch` and `patchType`
-together or not at all, a denial is `allowed: false` with a Status that `kubectl` prints cause by cause.
+By `admission.k8s.io/v1`, a response repeats the uid, and has both or neither of `patch` and `patchType`. A denial
+is `allowed: false` with a Status, of which `kubectl` prints each cause.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from webhook.text import line
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
 
-#: What a request's uid may be, in characters: a UUID, with room for other clients.
+#: Longest uid of a request, in characters: a UUID, with room for other clients.
 UID_LIMIT = 128
-#: The API server cuts every warning to 256 runes once all together pass 4,096; within it, ours arrive whole.
+#: Most characters of all warnings together. Beyond it, the API server cuts each warning to 256 runes.
 WARNINGS_LIMIT = 4096
-#: Causes that one denial lists. Nobody reads more.
+#: Most causes that a denial lists. Nobody reads more.
 CAUSES_LIMIT = 200
-#: Bytes of JSON that these may take, and that the message repeats of them: with its warnings a response stays below
-#: 64 KiB, and so does every event and log line that quotes it.
+#: Most bytes of JSON of these causes, and of the message that repeats them. So a response with its warnings stays below
+#: 64 KiB, and so does each event and log line that quotes it.
 CAUSES_BYTES = 32 * 1024
 MESSAGE_BYTES = 8 * 1024
 #: Longest legal name of an object, in characters.
@@ -37,19 +37,23 @@ NAME_LIMIT = 253
 
 
 class Malformed(Exception):
-    """The envelope is not an AdmissionReview v1: the caller's mistake, not the user's. Answered with HTTP 400."""
+    """The body is not an AdmissionReview v1: a mistake of the caller, not of the user. Answered with HTTP 400."""
 
 
 class Request(Struct, frozen=True):
-    """What an AdmissionReview asks about.
+    """The request of an AdmissionReview.
 
     Attributes:
-        uid: echoed in the response.
+        uid: the identifier that the response repeats.
         api_version, kind: of the object, after conversion to the registered version.
+        operation: the operation.
+        name: the name of the object; empty until the API server has generated it.
+        namespace: the namespace of the object.
         subresource: empty for the object itself.
-        name: empty where the API server has yet to generate it.
-        document: the object, as JSON; None on DELETE. Whatever the user sent: not necessarily an object.
+        user: the user of the request.
+        document: the object, as JSON; None on DELETE. A user can send any JSON.
         old_document: the stored object; None on CREATE.
+        dry_run: whether nothing will be stored.
     """
 
     uid: str
@@ -66,29 +70,29 @@ class Request(Struct, frozen=True):
 
     @classmethod
     def parse(cls, review: Any) -> Request:
-        """Read the request out of an AdmissionReview.
+        """Read the request of an AdmissionReview.
 
         Raises:
-            Malformed: says what of the envelope is wrong.
+            Malformed: it is not an AdmissionReview v1; the message says why.
         """
         try:
-            asked = convert(review, _Review).request
-        except (MsgspecError, ValueError) as error:  # the second: half a character has no UTF-8
+            request = convert(review, _Review).request
+        except (MsgspecError, ValueError) as error:  # ValueError: half a surrogate pair has no UTF-8
             raise Malformed(line(f"the body must be an {API_VERSION} {KIND}: {error}")) from None
-        if not asked.uid.isprintable():
+        if not request.uid.isprintable():
             raise Malformed("request.uid must be printable")
         return cls(
-            asked.uid,
-            f"{asked.kind.group}/{asked.kind.version}" if asked.kind.group else asked.kind.version,
-            asked.kind.kind,
-            asked.operation,
-            asked.name or "",
-            asked.namespace or "",
-            asked.subresource or "",
-            User(user.name or "", user.groups or ()) if (user := asked.user) else User(),
-            asked.document,
-            asked.old_document,
-            asked.dry_run is True,
+            request.uid,
+            f"{request.kind.group}/{request.kind.version}" if request.kind.group else request.kind.version,
+            request.kind.kind,
+            request.operation,
+            request.name or "",
+            request.namespace or "",
+            request.subresource or "",
+            User(user.name or "", user.groups or ()) if (user := request.user) else User(),
+            request.document,
+            request.old_document,
+            request.dry_run is True,
         )
 
 
@@ -103,7 +107,7 @@ class _User(Struct):
     groups: tuple[str, ...] | None = None
 
 
-class _Asked(Struct):
+class _Request(Struct):
     uid: Annotated[str, Meta(min_length=1, max_length=UID_LIMIT)]
     kind: _Kind
     operation: Operation
@@ -117,24 +121,24 @@ class _Asked(Struct):
 
 
 class _Review(Struct):
-    """An AdmissionReview. A field that may be absent may be null."""
+    """An AdmissionReview. Optional fields may be null."""
 
     api_version: Literal["admission.k8s.io/v1"] = field(name="apiVersion")
     kind: Literal["AdmissionReview"]
-    request: _Asked
+    request: _Request
 
 
 class Response(Struct, frozen=True):
-    """What is answered.
+    """The response to a request.
 
     Attributes:
-        uid: the request's.
-        causes: why the object is rejected; empty where it is allowed.
-        notices: what is worth a word.
-        patch: RFC 6902 operations; only a mutating response may have any.
-        subject: what the causes are about, as `(kind, group, name)`.
-        rules: by which rule each cause is one, in their order; empty where that is not known.
-        later: why the request cannot be answered yet, or empty; the client retries in 1s.
+        uid: the uid of the request.
+        causes: why the object is denied; empty if it is allowed.
+        notices: warnings.
+        patch: RFC 6902 operations, in mutating responses only.
+        subject: the object of the causes, as `(kind, group, name)`.
+        later: why the request cannot be answered yet, or empty. The client retries in 1s.
+        rules: the rule of each cause, in the same order; empty if they are not known.
     """
 
     uid: str
@@ -147,19 +151,19 @@ class Response(Struct, frozen=True):
 
     @property
     def allowed(self) -> bool:
-        """Whether the object may pass."""
+        """Whether the object is allowed."""
         return not self.causes and not self.later
 
     @property
     def warnings(self) -> list[str]:
-        """The notices as the API server passes them on: single lines, all together within its limit."""
+        """The warnings as the API server passes them on: single lines, together within its limit."""
         return _warnings(self.notices)
 
     def forgiving(self, *, warns: bool) -> Response:
-        """Return the answer that lets pass what this one rejects. What is to be asked again later still is: no verdict.
+        """Return the response of warn mode, which denies nothing. A request to retry later stays one.
 
         Args:
-            warns: whether the causes become warnings; else they are left to another call.
+            warns: whether the causes become warnings. Otherwise the other call reports them.
         """
         end = "(would be denied; warn mode)"
         notices = [Notice(cause.path, f"{cause.message} {end}") for cause in self.causes] if warns else []
@@ -168,10 +172,10 @@ class Response(Struct, frozen=True):
     def status(self) -> dict[str, Any]:
         """Return the Status of a denial: `Invalid`, with every cause; or a request to retry.
 
-        Clients made with client-go repeat what is answered with 429 and `retryAfterSeconds` by themselves. Any other
-        denial counts against the back-off limit of a job whose pod it was.
+        Clients made with client-go retry a response with 429 and `retryAfterSeconds` by themselves. Any other denial of
+        a pod counts against the back-off limit of its Job.
         """
-        kind, group, name = (line(word, NAME_LIMIT) for word in self.subject)
+        kind, group, name = (line(part, NAME_LIMIT) for part in self.subject)
         quoted = json.dumps(self.subject[2][:NAME_LIMIT])
         if self.later and not self.causes:
             return {
@@ -192,7 +196,7 @@ class Response(Struct, frozen=True):
         }
 
     def to_review(self) -> dict[str, Any]:
-        """Return the AdmissionReview that carries this response."""
+        """Return the AdmissionReview of this response."""
         response: dict[str, Any] = {"uid": self.uid, "allowed": self.allowed}
         if not self.allowed:
             response["status"] = self.status()
@@ -208,11 +212,11 @@ def _sentence(causes: Sequence[Cause]) -> str:
     return str(causes[0]) if len(causes) == 1 else "[" + ", ".join(str(cause) for cause in causes) + "]"
 
 
-def _within(causes: Sequence[Cause], limit: int, written: Callable[[Cause], Any]) -> list[Cause]:
-    """Return as many causes as fit into so many bytes of JSON, and one that counts those beyond."""
+def _within(causes: Sequence[Cause], limit: int, to_json: Callable[[Cause], Any]) -> list[Cause]:
+    """Return as many causes as fit into a number of bytes of JSON, and a last one that counts the others."""
     kept: list[Cause] = []
     for cause in causes[:CAUSES_LIMIT]:
-        limit -= len(json.dumps(written(cause), ensure_ascii=False).encode())
+        limit -= len(json.dumps(to_json(cause), ensure_ascii=False).encode())
         if limit < 0:
             break
         kept.append(cause)
@@ -221,10 +225,10 @@ def _within(causes: Sequence[Cause], limit: int, written: Callable[[Cause], Any]
 
 
 def _warnings(notices: Sequence[Notice]) -> list[str]:
-    """Return the texts of the notices, each once, as many as the API server delivers whole."""
+    """Return the texts of the notices without duplicates, as many as the API server does not cut."""
     texts = list(dict.fromkeys(map(str, notices)))
     kept: list[str] = []
-    room = WARNINGS_LIMIT - 100  # the last line says how many there are beyond
+    room = WARNINGS_LIMIT - 100  # for the last line, which counts the others
     for text in texts:
         room -= len(text)
         if room < 0:

@@ -1,8 +1,8 @@
-"""What is wrong with an object, or worth a word: causes reject, notices do not.
+"""Findings in an object: causes deny it, notices warn.
 
-`kubectl` prints only the causes of an `Invalid` status, as `* field: message`. So a cause's message stands alone: it
-says the reason, the offending value and what would be right, and does not repeat the path. The reasons and the shape
-of the text are those of `k8s.io/apimachinery/pkg/util/validation/field`.
+`kubectl` prints only the causes of an `Invalid` status, as `* field: message`. So a cause's message is complete: it has
+the reason, the offending value and what would be right, but not the path. The reasons and the form of the text are
+those of `k8s.io/apimachinery/pkg/util/validation/field`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from webhook.text import line, shown
 
 
 class Notice:
-    """A finding that does not reject: what the user wrote is legal, and yet not what happens.
+    """A warning: what the user wrote is legal, but something else happens.
 
     Attributes:
-        path: the field that it speaks of: exact, and bounded where it is printed.
-        message: what will happen, and what to write instead; one printable line of bounded length.
+        path: the field; exact, and limited in length when it is printed.
+        message: what will happen, and what to write instead: one printable line of limited length.
     """
 
     __slots__ = ("message", "path")
@@ -30,10 +30,10 @@ class Notice:
         self.message = line(message)
 
     def at(self, path: Path | str) -> Self:
-        """Return the same finding at another place."""
-        moved = copy(self)
-        moved.path = path if isinstance(path, Path) else Path(path)
-        return moved
+        """Return the same finding at another path."""
+        finding = copy(self)
+        finding.path = path if isinstance(path, Path) else Path(path)
+        return finding
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -49,12 +49,13 @@ class Notice:
 
 
 class Cause(Notice):
-    """One thing wrong, which rejects the object.
+    """A fault, for which the object is denied.
 
     Attributes:
         reason: the machine-readable reason in `status.details.causes`.
-        value: the offending value, as the user wrote it; two causes of one rule at one place are the same fault only if
-            it is equal. Where it is None, what stands at `path` is compared (see `webhook.ratchet`).
+        words: the reason at the beginning of the message.
+        value: the offending value, as the user wrote it. Two causes of one rule at one path are the same fault only if
+            it is equal. If it is None, the values at `path` are compared (`webhook.ratchet`).
     """
 
     __slots__ = ("value",)
@@ -67,7 +68,7 @@ class Cause(Notice):
 
     @classmethod
     def of(cls, path: Path | str, value: Any, detail: str) -> Cause:
-        """Return a cause of this sort whose detail is at hand as a sentence."""
+        """Return a cause of this class with a value and a detail, whatever arguments the class itself takes."""
         cause = cls.__new__(cls)
         Cause.__init__(cause, path, f"{cls.words}: {shown(value)}: {detail}", value)
         return cause
@@ -78,7 +79,7 @@ class Cause(Notice):
 
 
 class Required(Cause):
-    """A field that must be there is absent or empty."""
+    """A required field is absent or empty."""
 
     __slots__ = ()
     reason = "FieldValueRequired"
@@ -97,7 +98,7 @@ class _OfValue(Cause):
 
 
 class Invalid(_OfValue):
-    """A value of the right type that cannot be."""
+    """A value of the right type that is not allowed."""
 
     __slots__ = ()
 
@@ -110,7 +111,7 @@ class TypeInvalid(_OfValue):
 
 
 class Duplicate(_OfValue):
-    """A value that must be unique and is there already."""
+    """A value that must be unique, but occurs twice."""
 
     __slots__ = ()
     reason = "FieldValueDuplicate"
@@ -118,7 +119,7 @@ class Duplicate(_OfValue):
 
 
 class NotSupported(Cause):
-    """A value that is not one of a fixed set."""
+    """A value that is not in a fixed set."""
 
     __slots__ = ()
     reason = "FieldValueNotSupported"
@@ -130,7 +131,7 @@ class NotSupported(Cause):
 
 
 class Forbidden(Cause):
-    """A field that may not be set here, whatever its value."""
+    """A field that must not be set here, whatever its value."""
 
     __slots__ = ()
     reason = "FieldValueForbidden"
@@ -140,7 +141,7 @@ class Forbidden(Cause):
 
 
 class NotFound(_OfValue):
-    """A reference to something that is not there."""
+    """A reference to something that does not exist."""
 
     __slots__ = ()
     reason = "FieldValueNotFound"
@@ -148,7 +149,7 @@ class NotFound(_OfValue):
 
 
 class TooLong(Cause):
-    """A text longer than its limit, in characters or bytes as `unit` says."""
+    """A text that is longer than its limit, in characters or another unit."""
 
     __slots__ = ()
     reason = "FieldValueTooLong"

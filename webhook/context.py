@@ -1,4 +1,4 @@
-"""What a default or a rule may know beside the object. Nothing else reaches them: no clock, no network, no globals."""
+"""What defaults and rules may read beside the object. They read nothing else: no clock, no network, no globals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class Operation(StrEnum):
-    """What is being done to the object, as AdmissionReview names it."""
+    """The operation of a request, as AdmissionReview names it."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
@@ -21,7 +21,7 @@ class Operation(StrEnum):
 
 
 class User(Struct, frozen=True):
-    """The user of the request, from its `userInfo`. Nothing else in a request tells reliably who sends it."""
+    """The user of the request, from its `userInfo`. Only this field identifies the sender reliably."""
 
     name: str = ""
     groups: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Settings:
     Attributes:
         kinds: settings of single kinds, by qualified plural; each of the model that the kind declares
             (`Kind.settings`).
-        enforces: whether faults are denied; else the object is allowed with a warning.
+        enforces: whether objects with faults are denied. If not, they are allowed with a warning.
     """
 
     kinds: Mapping[str, Any] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class Objects(Protocol):
         """Return an object, or None if it does not exist.
 
         Args:
-            resource: as `<plural>.<version>.<group>`.
-            name: of the object.
-            namespace: of the object, empty for a resource of the cluster.
+            resource: the resource, as `<plural>.<version>.<group>`.
+            name: the name of the object.
+            namespace: the namespace of the object; empty for a resource of the cluster.
 
         Raises:
             LookupError: the resource is not watched, or not read yet.
@@ -63,7 +63,7 @@ class Objects(Protocol):
 
 
 class Access(Protocol):
-    """Known answers of RBAC. A lookup costs no request: the caller of the review has asked before."""
+    """Known answers of RBAC. A lookup costs no request: the caller of the review has asked the API server before."""
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
         """Tell whether a user may do something with an object; None if that is not known.
@@ -71,9 +71,9 @@ class Access(Protocol):
         Args:
             user: the user of the request.
             verb: a verb of RBAC, such as `use`.
-            resource: as `<plural>.<version>.<group>`.
-            name: of the object.
-            namespace: in which it is done, for a resource of the cluster, too.
+            resource: the resource, as `<plural>.<version>.<group>`.
+            name: the name of the object.
+            namespace: the namespace of the request, also for a resource of the cluster.
         """
 
 
@@ -94,7 +94,7 @@ S = TypeVar("S", bound=Settings)
 
 
 class Context(Struct, Generic[S], frozen=True):
-    """The circumstances of one review.
+    """The context of one review.
 
     Attributes:
         settings: the settings of the installation.
@@ -103,13 +103,13 @@ class Context(Struct, Generic[S], frozen=True):
         name: the object's name; empty until the API server has generated it.
         generate_name: the prefix that the name is generated from, or empty.
         user: the user of the request.
-        old: the stored object before an UPDATE, with the defaults of today. For rules only.
+        old: the stored object before an UPDATE, with today's defaults. For rules only.
         objects: the known objects of the cluster.
         access: the known answers of RBAC; None if rights are not checked, as in an offline review.
-        stored: whether the object is stored already, and is read as it is. Then no default copies into the spec what an
-            annotation requests: no admission may have seen the annotation.
-        spent: tells whether the time for the review is over. A rule that goes through many large parts asks between
-            them, and ends; the review then denies the object because it takes too long to judge.
+        stored: whether the object is a stored one. Then no default copies into the spec what an annotation requests:
+            admission may not have reviewed the annotation.
+        spent: tells whether the time for the review is over. A rule with a long loop asks in the loop, and ends. The
+            review then denies the object because it takes too long to judge.
     """
 
     settings: S

@@ -1,4 +1,4 @@
-"""The object being defaulted, and the patch that the defaulting amounts to."""
+"""The object during defaulting, which records its own patch."""
 
 from __future__ import annotations
 
@@ -12,41 +12,40 @@ from webhook.values import escape
 
 Operation: TypeAlias = dict[str, Any]
 
-#: An operation, the way to the object that it changes (spelled out when the patch is asked for), the field, what comes
-#: after it, and the value. A plain tuple: one is made for each field that is added.
+#: An operation, the way to the object that it changes (a pointer is written only for the patch), the field, the end of
+#: the pointer after the field, and the value. A plain tuple, because each added field creates one.
 _Change: TypeAlias = tuple[str, tuple[str | int, ...], str, str, Any]
 
-#: Values that are JSON by their type alone, as most are that are set.
+#: Types of which each value is JSON. Most values are of these.
 _SCALARS: Final = (str, int)
-#: Longest way to a field, in characters, that a patch spells out. A longer one goes over a key that no object has.
+#: Longest pointer of a patch, in characters. A longer one has a key that no real object has.
 _WAY_LIMIT: Final = 1024
 
 
 class Draft(Struct, eq=False, gc=False):
-    """A view on one JSON object of a request. Setting a value changes the view and records the RFC 6902 operation.
+    """A JSON object of a request. Setting a field changes the draft and records an RFC 6902 operation.
 
-    So the patch is minimal and exact by construction, costs what was changed, and cannot drop a field that no model
-    knows. A mutation only ever adds what is absent: setting a field that the user wrote is a programming error
-    (`ValueError`), never a silent override. `null` counts as absent, as it does for the API server.
+    So the patch is minimal and exact, its cost is that of the changes, and it cannot drop a field that no model has. A
+    mutation only adds absent fields: setting a field that the user wrote is a programming error (`ValueError`). `null`
+    counts as absent, as for the API server.
 
-    The request's own object is never changed: what is written to is copied first, along the path to it only.
+    The object of the request is never changed: before a change, the containers on the way to it are copied.
     """
 
     value: dict[str, Any]
     _parent: Draft | None = None
     _way: tuple[str | int, ...] = ()
-    # All drafts of an object share these two. The way and not the draft is in the list of changes: no cycle is left for
-    # the garbage collector.
+    # All drafts of an object share these two. A change has the way, not the draft: so there is no reference cycle.
     _changes: list[_Change] = field(default_factory=list)
-    # The containers that are copies already, by identity: the tree holds them, so an identity stays theirs.
+    # The ids of containers that are copies already. The tree holds them, so no id is reused.
     _private: set[int] = field(default_factory=set)
 
     @property
     def patch(self) -> list[Operation]:
         """The operations recorded so far, for the whole object.
 
-        Each spells out the way to its field: below a key of a million characters, operations would take as much each.
-        Then the fields of the object that have changed are written whole.
+        Each has a pointer: below a key of a million characters, each operation would be that long. Then the patch sets
+        whole top-level fields instead.
         """
         patch: list[Operation] = []
         pointers: dict[tuple[str | int, ...], str] = {}
@@ -63,7 +62,7 @@ class Draft(Struct, eq=False, gc=False):
         return patch
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of a field, or `default` where it is absent or null."""
+        """Return the value of a field, or `default` if it is absent or null."""
         value = self.value.get(key)
         return default if value is None else value
 
@@ -77,7 +76,7 @@ class Draft(Struct, eq=False, gc=False):
         """Add a field that is absent.
 
         Raises:
-            ValueError: the user has written this field; or the value is none that JSON has.
+            ValueError: the user wrote this field, or the value is not JSON.
         """
         if self.value.get(key) is not None:
             raise ValueError(f"{key} is set already: a mutation only adds what is absent")
@@ -85,7 +84,7 @@ class Draft(Struct, eq=False, gc=False):
         self.value[key] = value
 
     def setdefault(self, key: str, value: Any) -> None:
-        """Add a field unless it is there."""
+        """Add a field if it is absent."""
         if self.value.get(key) is None:
             self._record("add", key, value)
             self.value[key] = value
@@ -98,20 +97,25 @@ class Draft(Struct, eq=False, gc=False):
                 self.value[key] = value
 
     def at(self, *keys: str) -> Draft | None:
-        """Return the draft of the object below these fields, or None where there is none (or no object)."""
+        """Return the draft of the object below these fields, or None if there is no object."""
         value = self._value_at(keys)
         return self.below(keys, value) if isinstance(value, dict) else None
 
     def below(self, way: tuple[str | int, ...], value: dict[str, Any]) -> Draft:
-        """Return the draft of an object of this one, which the caller has found this way."""
+        """Return the draft of an object inside this one.
+
+        Args:
+            way: the keys and indices that lead to it.
+            value: the object.
+        """
         return Draft(value, self, self._way + way, self._changes, self._private)
 
     def each(self, *keys: str, lacking: str = "") -> Iterator[Draft]:
-        """Yield the drafts of the objects in the list below these fields; items that are no objects are passed over.
+        """Yield the drafts of the objects in the list below these fields; other items are skipped.
 
         Args:
             keys: the way to the list.
-            lacking: a field that an item must lack to be yielded; empty: all items are.
+            lacking: if set, only items without this field are yielded.
         """
         value = self._value_at(keys)
         way, changes, private = self._way + keys, self._changes, self._private
@@ -120,17 +124,17 @@ class Draft(Struct, eq=False, gc=False):
                 yield Draft(item, self, (*way, index), changes, private)
 
     def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:
-        """Yield the drafts of the objects in the map below these fields, each with its key."""
+        """Yield the key and the draft of each object in the map below these fields."""
         value = self._value_at(keys)
         for key, item in tuple(value.items()) if isinstance(value, dict) else ():
             if isinstance(item, dict):
                 yield key, self.below((*keys, key), item)
 
     def append(self, key: str, item: Any) -> None:
-        """Add an item to the end of a list, which is made where it is absent.
+        """Add an item to the end of a list; an absent list is created.
 
         Raises:
-            TypeError: the field holds something else than a list.
+            TypeError: the value of the field is not a list.
         """
         if key not in self:
             self[key] = [item]
@@ -141,10 +145,10 @@ class Draft(Struct, eq=False, gc=False):
         self.value[key] = [*self.value[key], item]
 
     def insert(self, key: str, items: Sequence[Any]) -> None:
-        """Add items to the beginning of a list, in their order; the list is made where it is absent.
+        """Add items to the beginning of a list, in their order; an absent list is created.
 
         Raises:
-            TypeError: the field holds something else than a list.
+            TypeError: the value of the field is not a list.
         """
         if not items:
             return
@@ -158,7 +162,7 @@ class Draft(Struct, eq=False, gc=False):
         self.value[key] = [*items, *self.value[key]]
 
     def correct(self, key: str, value: Any) -> None:
-        """Replace a value that a program wrote, and wrote wrong. What a user wrote is never touched.
+        """Replace a wrong value that a program wrote, never one that a user wrote.
 
         Raises:
             KeyError: there is nothing to replace.
@@ -169,22 +173,22 @@ class Draft(Struct, eq=False, gc=False):
         self.value[key] = value
 
     def _value_at(self, keys: Sequence[str]) -> Any:
-        """Return what is below these fields, or None where there is nothing."""
+        """Return the value below these fields, or None if there is none."""
         value: Any = self.value
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
     def _record(self, op: str, key: str, value: Any, end: str = "") -> None:
-        """Note an operation, and make the object that it changes a private copy."""
+        """Record an operation, and make the object that it changes a private copy."""
         if not isinstance(value, _SCALARS) and not _is_json(value):
-            raise ValueError(f"{key} is set to what JSON has not, in a value of type {type(value).__name__}")
+            raise ValueError(f"{key} is set to a value that is not JSON, of type {type(value).__name__}")
         if id(self.value) not in self._private:
             self._own()
         self._changes.append((op, self._way, key, end, value))
 
     def _own(self) -> None:
-        """Make this object, and each container on the way to it, a private copy, unless it is one."""
+        """Replace this object and each container on the way to it by a private copy, unless it is one already."""
         private, parent = self._private, self._parent
         if parent is None:
             self.value = self.value.copy()
@@ -207,14 +211,14 @@ class Draft(Struct, eq=False, gc=False):
 def _pointer(way: Sequence[str | int]) -> str:
     """Return the JSON pointer of a way (RFC 6901)."""
     joined = "/".join(map(str, way))
-    # Hardly any key has a character that is escaped.
+    # Hardly any key has a character that must be escaped.
     if "~" in joined or joined.count("/") >= len(way):
         joined = "/".join(map(escape, way))
     return f"/{joined}" if way else ""
 
 
 def _is_json(value: Any) -> bool:
-    """Tell whether a value can be written as JSON. NaN cannot, and the API server takes no patch that has it."""
+    """Tell whether a value can be written as JSON. NaN cannot: the API server rejects a patch with it."""
     if value is None or isinstance(value, str | int):
         return True
     if isinstance(value, float):

@@ -1,8 +1,8 @@
-"""What is wrong with an object that is not known to be valid: the findings of its schema and of its rules.
+"""Finds what is wrong with an object that is not known to be valid: the findings of its schema and of its rules.
 
 A rule does not declare what it reads. If the object does not fit its schema, the rule is called on the typed view of
-what fits. If it then reads a field that is not there, it is called again without the items that lack the field: a
-broken task hides no fault of the others. If the field is in no item of a list, the rule cannot judge the object.
+the parts that fit. If it then reads a field that does not fit, it is called again without the items of lists that lack
+the field: a broken item hides no fault of the others. If no item lacks it, the rule cannot judge the object.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from webhook.view import missing_fields, opaque, unreadable, view, with_absent, 
 #: A finding, with the name of its rule.
 Finding: TypeAlias = tuple[str, Notice]
 
-#: The name of the schema, among the names of rules.
+#: The name of the schema as the rule of a finding.
 SCHEMA: Final = "schema"
-#: The name for the cause that the review takes too long.
+#: The name of the rule of the cause that the review takes too long.
 TIME: Final = "time"
-#: Most new causes of one review: nobody reads more, and a hostile object can have a million.
+#: Most new causes of one review. Nobody reads more, and a hostile object can have a million.
 ENOUGH: Final = 1000
 
 
@@ -36,7 +36,7 @@ def call(rules: Iterable[Rule], obj: Object[Any], context: Context[Any]) -> Iter
     for rule in rules:
         for finding in rule.check(obj, context):
             yield rule.name, checked(finding, rule)
-        if context.spent():  # a rule that goes through much asks for itself
+        if context.spent():  # a rule with long loops also asks by itself
             yield late()
             break
 
@@ -47,27 +47,31 @@ def explain(
     context: Context[Any],
     violations: list[Cause] | None = None,
     *,
-    updates: bool,
+    update: bool,
 ) -> Iterator[Finding]:
     """Yield what the schema and every rule find in an object.
 
     Args:
-        kind: of the object.
+        kind: the kind of the object.
         document: the object, with its defaults.
-        context: of the review.
+        context: the context of the review.
         violations: what the schema rejects; None if it has not been asked.
-        updates: whether it is the object before or after an UPDATE. What the schema rejects may then be stored, and
-            must not keep a rule from the rest of the object.
+        update: whether the object is the new or the old one of an UPDATE. Then violations may be stored already, and
+            must not keep a rule from judging the rest of the object.
     """
     if violations is None:
         violations = [] if kind.schema.fits(document) else kind.schema.check(document)
     yield from ((SCHEMA, violation) for violation in violations)
     if violations:
-        # No rule goes through more items than there may be: that is what their limit is for.
-        hidden = [one.path for one in violations if opaque(kind.spec, one.path) or isinstance(one, TooMany)]
+        # A list with too many items is hidden, too: its limit also bounds the work of the rules.
+        hidden = [
+            violation.path
+            for violation in violations
+            if opaque(kind.spec, violation.path) or isinstance(violation, TooMany)
+        ]
         document, context = _hide(document, context, hidden)
     spec, whole = view(kind.spec, document.get("spec"))
-    if updates and violations and not whole:
+    if update and violations and not whole:
         document, context = _hide(document, context, [*_unreadable_paths(spec, violations)])
         spec, whole = view(kind.spec, document.get("spec"))
     absent = [path.steps for path, _ in missing_fields(spec, Path("spec"))]
@@ -78,7 +82,7 @@ def explain(
         return
     rejected = _Paths(violations)
     for rule in rules:
-        for finding in _findings(rule, obj, context, updates=updates):
+        for finding in _findings_of(rule, obj, context, most_causes=None if update else ENOUGH):
             if checked(finding, rule).path not in rejected:
                 yield rule.name, finding
         if context.spent():
@@ -87,10 +91,10 @@ def explain(
 
 
 def checked(finding: object, rule: Rule) -> Notice:
-    """Return what a rule has yielded.
+    """Return what a rule has yielded, if it is a finding.
 
     Raises:
-        TypeError: it is no finding. The request fails then: nothing is allowed by a mistake in a rule.
+        TypeError: it is not. Then the request fails: a mistake in a rule never allows an object.
     """
     if not isinstance(finding, Notice):
         raise TypeError(f"the rule {rule.name} must yield a Cause or a Notice, not {type(finding).__name__}")
@@ -98,50 +102,51 @@ def checked(finding: object, rule: Rule) -> Notice:
 
 
 def late() -> Finding:
-    """Return the finding that the time for the review is over."""
+    """Return the cause that the time for the review is over."""
     return TIME, Cause("", "it takes too long to judge: make it smaller, for example with fewer tasks")
 
 
-def _findings(rule: Rule, obj: Object[Any], context: Context[Any], *, updates: bool) -> Sequence[Notice]:
-    """Return what a rule finds in an object of which some fields cannot be read."""
+def _findings_of(rule: Rule, obj: Object[Any], context: Context[Any], *, most_causes: int | None) -> Sequence[Notice]:
+    """Return the findings of a rule in an object with fields that do not fit its schema."""
     spec = obj.spec
     for name in rule.when:
         if attributes := obj.kind.field(name).attributes:
             spec = with_absent(spec, attributes)
-    seen: Object[Any] | None = obj if spec is obj.spec else object_of(obj.kind, obj.document, spec)
-    while seen is not None:
+    readable: Object[Any] | None = obj if spec is obj.spec else object_of(obj.kind, obj.document, spec)
+    while readable is not None:
         try:
-            return _collected(rule.check(seen, context), None if updates else ENOUGH)
+            return _first(rule.check(readable, context), most_causes)
         except AttributeError as error:
             fields = unreadable(error)
             if not fields:
                 raise
-            seen = seen.leaving_out(fields)
+            readable = readable.leaving_out(fields)
     return ()
 
 
-def _collected(findings: Iterable[Notice], most_causes: int | None) -> Sequence[Notice]:
-    collected: list[Notice] = []
+def _first(findings: Iterable[Notice], most_causes: int | None) -> Sequence[Notice]:
+    """Return findings up to a number of causes; None: all."""
+    first: list[Notice] = []
     causes = 0
     for finding in findings:
-        collected.append(finding)
+        first.append(finding)
         causes += isinstance(finding, Cause)
         if causes == most_causes:
             break
-    return collected
+    return first
 
 
 def _hide(
     document: Mapping[str, Any], context: Context[Any], paths: Sequence[Path]
 ) -> tuple[Mapping[str, Any], Context[Any]]:
-    """Return the object and the context without these paths: of the stored object, too, or they would be changes."""
+    """Return the object and the old one in the context, both without these paths: a missing one would be a change."""
     if context.old is not None:
         context = replace(context, old=without(context.old, paths))
     return without(document, paths), context
 
 
 def _unreadable_paths(spec: Any, violations: Iterable[Cause]) -> Iterator[Path]:
-    """Yield what does not fit the schema and is no field of an item: fields of the spec, and whole items."""
+    """Yield the paths of fields of the spec, and of whole items of lists, that do not fit the schema."""
     rejected: set[tuple[str | int, ...]] = set()
     items: dict[tuple[str | int, ...], list[Path]] = {}
     for violation in violations:
@@ -156,7 +161,7 @@ def _unreadable_paths(spec: Any, violations: Iterable[Cause]) -> Iterator[Path]:
 
 
 class _Paths:
-    """The paths that the schema rejects. There may be as many as findings, so a lookup takes constant time."""
+    """The paths that the schema rejects. There can be as many as findings, so a lookup takes constant time."""
 
     def __init__(self, violations: Iterable[Cause]) -> None:
         self.paths = {violation.path.steps for violation in violations if violation.path}

@@ -1,25 +1,25 @@
-"""A kind of object: one frozen value that binds its names, models, schema, defaults and rules."""
+"""A kind of object: a frozen value with its names, models, schema, defaults and rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from webhook.cause import Cause
 from webhook.context import Context
 from webhook.draft import Draft
 from webhook.path import Path
 from webhook.rule import Rule
+from webhook.schema import ModelSchema, Schema
 from webhook.view import held_by, json_name
 from webhook.when import EACH, Steps, When
 
 
 class GroupVersionKind(NamedTuple):
-    """What identifies a kind, as Kubernetes names it."""
+    """Group, version and kind: the identity of a kind, as in Kubernetes."""
 
     group: str
     version: str
@@ -31,35 +31,13 @@ class GroupVersionKind(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-class Schema(Protocol):
-    """A structural schema, as the API server applies it to the objects of a kind."""
-
-    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object without the fields that the schema does not know."""
-
-    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object with the schema's defaults."""
-
-    def crowded(self, document: Mapping[str, Any]) -> bool:
-        """Tell, without reading them, whether the object has more parts than the schema allows."""
-
-    def fits(self, document: Mapping[str, Any]) -> bool:
-        """Tell, fast, whether the object is known to fit; if not, `check` may still find nothing."""
-
-    def accepts(self, document: Mapping[str, Any]) -> bool:
-        """Tell, fast, whether the object is known to fit, and all that it embeds, such as pod templates, is valid."""
-
-    def check(self, document: Mapping[str, Any]) -> list[Cause]:
-        """Return what the schema rejects in the object."""
-
-
 @dataclass(frozen=True, slots=True)
 class ConvertedObject:
-    """An object in the shape of today.
+    """An object of an older shape, converted to the current one.
 
     Attributes:
         document: the new object.
-        decisions: what was decided where the shapes differ, a sentence each, for the user to check.
+        decisions: a sentence for each decision that the conversion took, for the user to check.
         fault: why the object cannot be converted; empty if it can.
     """
 
@@ -68,7 +46,7 @@ class ConvertedObject:
     fault: str = ""
 
 
-#: Gives the conversion of an object, or None if it is no older shape of the kind.
+#: Converts an object; None if the object has no older shape of the kind.
 Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedObject | None]
 Default: TypeAlias = Callable[[Draft, Any], None]
 
@@ -93,6 +71,10 @@ class Field(NamedTuple):
     has_default: bool = False
 
 
+#: The schema of a kind that names none: replaced by that of its spec.
+_OF_THE_SPEC: Final = ModelSchema(BaseModel)
+
+
 def _never_restores(_: Context[Any]) -> bool:
     return False
 
@@ -104,16 +86,16 @@ class Kind:
     Attributes:
         group, version, kind, plural: its names.
         spec: the model of its spec.
-        schema: the structural schema of the whole object.
-        view: the class of the objects that its rules get, derived from `webhook.Object`; None: that class itself.
-        defaults: what mutation adds, in order.
-        rules: what validation checks; each reports all that it finds.
+        schema: the structural schema of the whole object; by default what `spec` accepts.
+        view: the class of the objects that its rules get, derived from `webhook.Object`, or None for `Object` itself.
+        defaults: the functions that add fields, in order.
+        rules: the rules of validation, in order.
         fields: the paths of fields that rules of several kinds name otherwise, `{"queue": "scheduling_policy.queue"}`.
             A field that is not here has its own name, or is below one that is here.
         known_fields: fields that rules of several kinds may name though this kind does not have them.
         settings: the model of the settings of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
-        conversion: converts an object of an older shape, for `jobgate convert`, or None.
+        conversion: converts an object of an older shape, or None.
         reviewed: keys of `labels` and `annotations`: an UPDATE that changes one of them is reviewed like a change of
             the spec. Each key that a default, a rule or a reader of stored objects uses is here, unless something else
             guards it.
@@ -126,7 +108,7 @@ class Kind:
     kind: str
     plural: str
     spec: type[BaseModel]
-    schema: Schema
+    schema: Schema = _OF_THE_SPEC
     view: Callable[..., Any] | None = None
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -147,6 +129,8 @@ class Kind:
             UnknownField: a rule names a field that neither this kind nor any other has.
             TypeError: a rule is a plain function.
         """
+        if self.schema is _OF_THE_SPEC:
+            object.__setattr__(self, "schema", ModelSchema(self.spec))
         rules = [(rule, [self._field_of(rule, name) for name in _checked(rule).when]) for rule in self.rules]
         by_default = [found.steps for _, fields in rules for found in fields if found.steps and found.has_default]
         when = When([(rule, [found.steps for found in fields]) for rule, fields in rules], by_default)
@@ -225,14 +209,14 @@ class Kind:
         return name
 
 
-#: The beginning of the name of an annotation, where a rule names what it is about.
+#: The prefix of an annotation in the fields that a rule is about.
 ANNOTATIONS = "annotations."
 
 
 def _checked(rule: object) -> Rule:
     if not isinstance(rule, Rule):
         name = getattr(rule, "__qualname__", repr(rule))
-        raise TypeError(f"{name} is a function and no rule: put @rule(…) before it")
+        raise TypeError(f"{name} is a function, not a rule: put @rule(…) before it")
     return rule
 
 
@@ -240,7 +224,7 @@ K = TypeVar("K", bound=Kind)
 
 
 class Registry(Generic[K]):
-    """The kinds that an installation serves, by GroupVersionKind.
+    """The kinds that are served, by GroupVersionKind.
 
     Raises:
         ValueError: two kinds have the same GroupVersionKind or the same plural.

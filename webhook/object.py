@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from webhook.kind import Kind
 from webhook.path import Path
-from webhook.view import FieldOf, json_name, lacks
+from webhook.view import FieldOf, lacks
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
@@ -25,9 +25,9 @@ class Object(Generic[Spec]):
         kind: the kind of the object.
         document: the whole object, as JSON.
         spec: the typed view of its spec.
-        fits: whether the object is known to fit its schema. Rules about what the schema's fast check covers, such as
-            pod templates, need not check it again.
-        shared: values that several rules use, computed once; each under a key of its own.
+        fits: whether the object is known to fit its schema. Then rules need not check again what the fast check of the
+            schema covers, such as pod templates.
+        shared: values that several rules use, computed once, each under a key of its own.
     """
 
     __slots__ = ("_left_out", "document", "fits", "kind", "shared", "spec")
@@ -43,7 +43,7 @@ class Object(Generic[Spec]):
     def get(self, field: str) -> Any:
         """Return a field of the spec by its path of attributes; None if this kind or this object does not have it.
 
-        The field is found where the kind has it: see `Kind.fields`.
+        A kind can have the field elsewhere: see `Kind.fields`.
 
         Raises:
             UnknownField: no kind has such a field.
@@ -63,26 +63,10 @@ class Object(Generic[Spec]):
     def each(self, field: str) -> Iterator[tuple[Path, Any]]:
         """Yield the items of a list, or the entries of a map, with their paths.
 
-        Items that the rule cannot read, because they do not fit the schema, are left out. So a rule that judges each
-        item by itself goes through them with this method: one broken item does not keep it from the others.
+        Items that the rule cannot read, because they do not fit the schema, are left out. Use this method if a rule
+        judges each item by itself: then a broken item does not keep it from the others.
         """
-        return self._readable(self.at(field), self.get(field))
-
-    def each_of(self, path: Path, part: BaseModel, attribute: str) -> Iterator[tuple[Path, Any]]:
-        """Yield the items of a list, or the entries of a map, of a part of the object, as `each` does.
-
-        Args:
-            path: the path of the part.
-            part: the part.
-            attribute: the attribute of its model.
-        """
-        return self._readable(path / json_name(type(part), attribute), getattr(part, attribute))
-
-    def leaves_out(self, item: object) -> bool:
-        """Tell whether an item is left out because the rule cannot read it."""
-        return bool(self._left_out) and lacks(item, self._left_out)
-
-    def _readable(self, path: Path, items: Any) -> Iterator[tuple[Path, Any]]:
+        path, items = self.at(field), self.get(field)
         if isinstance(items, dict):
             entries = ((path.key(key), value) for key, value in items.items())
         else:
@@ -90,10 +74,14 @@ class Object(Generic[Spec]):
         left_out = self._left_out
         return ((at, item) for at, item in entries if not lacks(item, left_out)) if left_out else entries
 
-    def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
-        """Return the object without the items that lack these fields; None if they have been left out already.
+    def leaves_out(self, item: object) -> bool:
+        """Tell whether an item of a list in a part of the object is left out because the rule cannot read it."""
+        return bool(self._left_out) and lacks(item, self._left_out)
 
-        Then what lacks them is no item of a list, and a rule that reads it cannot judge the object.
+    def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
+        """Return the object without the items that lack these fields; None if they are left out already.
+
+        None means that a part other than an item of a list lacks them, so a rule that reads it cannot judge the object.
         """
         if fields <= self._left_out:
             return None
@@ -105,5 +93,5 @@ class Object(Generic[Spec]):
 
 def object_of(kind: Kind, document: Mapping[str, Any], spec: BaseModel, *, fits: bool = False) -> Object[Any]:
     """Return the object of a kind, as its rules see it."""
-    viewed: Object[Any] = (kind.view or Object)(kind, document, spec, fits=fits)
-    return viewed
+    obj: Object[Any] = (kind.view or Object)(kind, document, spec, fits=fits)
+    return obj

@@ -10,22 +10,22 @@ from typing import Any
 from webhook.text import PATH_LIMIT, line, short
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
-#: The place of an item. No list is longer, and a map's key may be any number of digits.
+#: An index of a list. A longer number is the key of a map.
 _INDEX = re.compile(r"[0-9]{1,9}")
 
 
 class Path:
-    """A field path under construction: exact in its steps, and bounded where it is printed.
+    """A field path: exact in its steps, and limited in length when it is printed.
 
     `path / "tasks"` is a field, `path / 1` an item, `path.key("cpu")` an entry of a map. Steps are joined when the path
-    is printed, so an unused path costs one object. A long name in it is then cut, and escaped: two paths that print the
-    same are equal only if their steps are. To compare places, ask for `steps`; a path equals a text that it prints as.
+    is printed, so an unused path costs one object. Long names are then cut and escaped: two paths that print the same
+    are equal only if their steps are. Compare `steps` to compare places. A path equals the text that it prints as.
     """
 
     __slots__ = ("_parent", "_step")
 
     def __init__(self, step: str | int = "", parent: Path | None = None) -> None:
-        """Begin a path; the first step may be a path as text, `spec.tasks[0]`."""
+        """Begin a path. The first step can be a path as text, such as `spec.tasks[0]`."""
         self._step = step
         self._parent = parent
 
@@ -33,12 +33,12 @@ class Path:
         return Path(step, self)
 
     def key(self, name: str) -> Path:
-        """Return the path of one entry of a map, whose key may hold dots."""
+        """Return the path of an entry of a map. The key may have dots."""
         return _Entry(name, self)
 
     @property
     def steps(self) -> tuple[str | int, ...]:
-        """The fields, keys and indices that lead there, exactly."""
+        """The exact fields, keys and indices of the path."""
         steps: list[str | int] = []
         path = self
         while path._parent is not None:
@@ -48,7 +48,7 @@ class Path:
         return tuple(reversed(steps))
 
     def moved(self, start: Path, to: Path) -> Path | None:
-        """Return this path with its beginning `start` replaced by `to`, or None where it does not begin so."""
+        """Return this path with `to` instead of its beginning `start`; None if it does not begin with `start`."""
         if self.steps == start.steps:
             return to
         parent = self._parent.moved(start, to) if self._parent is not None else None
@@ -71,7 +71,7 @@ class Path:
         return f"Path({str(self)!r})"
 
     def __bool__(self) -> bool:
-        """Tell whether it leads anywhere: the empty path is that of the whole object."""
+        """Tell whether the path has steps. The empty path is that of the whole object."""
         return self._parent is not None or self._step != ""
 
     def __eq__(self, other: object) -> bool:
@@ -101,7 +101,7 @@ def join(steps: Sequence[str | int]) -> Path:
 
 
 def steps_of(path: Path | str) -> Sequence[str | int]:
-    """Return the steps of a path, or of one as text: `spec.tasks[1]` is `["spec", "tasks", 1]`."""
+    """Return the steps of a path, which may be a text: `spec.tasks[1]` is `["spec", "tasks", 1]`."""
     return path.steps if isinstance(path, Path) else _read(path)
 
 
@@ -110,15 +110,15 @@ def _read(text: str) -> list[str | int]:
 
 
 def keyed(path: Path | str, document: Any, known: dict[int, list[Hashable]] | None = None) -> tuple[Hashable, ...]:
-    """Return the steps of a path with the index of each list item replaced by the item's name, where it has one.
+    """Return the steps of a path with the names of list items instead of their indices.
 
-    Two versions of an object are compared by it: an item that moved is still the same item. Items that share a name
-    are distinguished by their order; an item without a name stays known by its index.
+    They compare two versions of an object: an item that moved is still the same item. Items of the same name are
+    distinguished by their order. An item without a name keeps its index.
 
     Args:
-        path: exact, or as Kubernetes prints it.
-        document: the object that it leads into.
-        known: where many paths into one object are asked for: what was found out about its lists, kept by the caller.
+        path: a path, exact or as Kubernetes prints it.
+        document: the object that the path leads into.
+        known: the keys of the lists of the object, filled here. A caller with many paths into the object keeps them.
     """
     known = {} if known is None else known
     steps: list[Hashable] = []
@@ -136,7 +136,7 @@ def keyed(path: Path | str, document: Any, known: dict[int, list[Hashable]] | No
 
 
 def _item_keys(items: Iterable[Any]) -> list[Hashable]:
-    """Return what each item of a list is known by."""
+    """Return the key of each item of a list."""
     keys: list[Hashable] = []
     seen: Counter[str] = Counter()
     for index, item in enumerate(items):

@@ -1,13 +1,15 @@
-"""What makes a fault the same before and after an UPDATE: only such a one was stored already, and is not enforced.
+"""The ratchet: a fault that an object had before its UPDATE, too, is not enforced.
 
-Compared is what the user wrote. A rule may name it (`Cause.value`); what stands at the cause's path counts as well, so
-that a rule which names too little forgives no other value: a `hostPath` that was `/data` may not become `/`.
+Two faults are the same if the user wrote the same value. A rule can name the value (`Cause.value`). The value at the
+path of the cause counts as well, so that a rule that names too little forgives no other value: a `hostPath` that was
+`/data` may not become `/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from webhook.cause import Cause, Notice, Required
@@ -15,57 +17,63 @@ from webhook.path import Path, keyed
 
 
 class StoredFaults:
-    """The faults of an object before an UPDATE: they were stored already, and are not enforced."""
+    """The faults of the object before an UPDATE."""
 
     def __init__(self, old: Mapping[str, Any], findings: Iterable[tuple[str, Notice]], *, whole: str) -> None:
-        """Take the stored object, and its findings with the names of their rules.
+        """Take the old object, and its findings with the names of their rules.
 
         Args:
             old: the object, with its defaults.
-            findings: what schema and rules find in it.
-            whole: the rule for which all that is at the path of a cause counts: the schema.
+            findings: the findings of schema and rules in it, read when `has` is called first.
+            whole: the rule for which the whole value at the path of a cause counts: the schema.
         """
+        self._old = old
+        self._findings = findings
         self._known = Identities()
         self._whole = whole
-        self._causes = {
-            identity(rule, finding, old, self._known, whole=rule == whole)
-            for rule, finding in findings
-            if isinstance(finding, Cause)
-        }
 
     def has(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
-        """Tell whether a cause in the new object is a fault of the stored one, too."""
-        return identity(rule, cause, document, self._known, whole=rule == self._whole) in self._causes
+        """Tell whether the old object has a cause of the new one, too."""
+        return self._identity(rule, cause, document) in self._causes
+
+    @cached_property
+    def _causes(self) -> frozenset[Hashable]:
+        return frozenset(
+            self._identity(rule, finding, self._old) for rule, finding in self._findings if isinstance(finding, Cause)
+        )
+
+    def _identity(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> Hashable:
+        return identity(rule, cause, document, self._known, whole=rule == self._whole)
 
 
 @dataclass(slots=True)
 class Identities:
-    """What was found out about an object and the values in it, so that many causes cost no more than its size."""
+    """Remembers the identities of lists and values of an object, so that many causes cost no more than its size."""
 
     lists: dict[int, list[Hashable]] = field(default_factory=dict)
     values: dict[int, tuple[Any, Hashable]] = field(default_factory=dict)
 
     def value(self, value: Any) -> Hashable:
-        """Return what equals this value and no other: unlike in Python, 1, 1.0 and true differ."""
+        """Return an equivalent of a value that equals it only: unlike in Python, 1, 1.0 and true differ."""
         if not isinstance(value, dict | list | tuple):
             return _scalar(value)
         if id(value) not in self.values:
-            self.values[id(value)] = value, _frozen(value)  # kept with it: the id of what is gone is given again
+            self.values[id(value)] = value, _frozen(value)  # kept, because Python reuses the id of a value that is gone
         return self.values[id(value)][1]
 
 
 def identity(
     rule: str, cause: Cause, document: Mapping[str, Any], known: Identities, *, whole: bool = False
 ) -> Hashable:
-    """Return what makes a fault the same fault before and after an UPDATE.
+    """Return an identity that is equal for the same fault before and after an UPDATE.
 
     Args:
-        rule: the name of the rule that gave the cause.
-        cause: about `document`.
+        rule: the name of the rule that yielded the cause.
+        cause: a cause in `document`.
         document: the object before or after, with its defaults.
         known: kept by the caller for all causes of one object, or of both.
-        whole: whether all that is at its path counts. No rule looks into what does not fit its schema: of two
-            containers of one name, what is in the second is judged by nobody.
+        whole: whether the whole value at its path counts. No rule judges a value that does not fit the schema, for
+            example the content of a second container of the same name.
     """
     return (
         rule,
@@ -77,9 +85,9 @@ def identity(
 
 
 def _written(cause: Cause, document: Mapping[str, Any], *, whole: bool) -> Any:
-    """Return what the user wrote at a cause's path, as far as it is the fault and not only around it.
+    """Return the value at a cause's path, if it is the fault itself.
 
-    Around it are a list and an object of which the rule names a part, and those that lack one.
+    It is not if it is a list or an object, and the rule names a part of it, or a part that it lacks.
     """
     value = _at(cause.path, document)
     part = cause.value is not None and not whole
@@ -101,18 +109,18 @@ def _at(path: Path, document: Mapping[str, Any]) -> Any:
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return a list or an object as a tuple of its parts in order, without recursion: it may be nested deep."""
+    """Return a list or an object as a tuple of its parts in order, without recursion: it may be nested deeply."""
     parts: list[Hashable] = []
-    left = [value]
-    while left:
-        part = left.pop()
+    remaining = [value]
+    while remaining:
+        part = remaining.pop()
         if isinstance(part, dict):
             keys = sorted(part, key=str)
             parts.append(("object", *keys))
-            left.extend(part[key] for key in keys)
+            remaining.extend(part[key] for key in keys)
         elif isinstance(part, list | tuple):
             parts.append(("list", len(part)))
-            left.extend(part)
+            remaining.extend(part)
         else:
             parts.append(_scalar(part))
     return tuple(parts)

@@ -1,4 +1,8 @@
-"""The review: a pure function from a request to a response. Server, offline command and tests all call it."""
+"""The review: a pure function from a request to a response. The server, the offline commands and the tests call it.
+
+Read it from top to bottom: parse, default, accept or explain, ratchet, answer. `document` is the object of the request,
+`stored` the object before an UPDATE, as the API server sends it, and `context.old` is that one with today's defaults.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from msgspec.structs import replace
 
 from webhook.admission import Request, Response
 from webhook.cause import Cause, Notice, TypeInvalid
-from webhook.context import Access, Context, NoObjects, Objects, Operation, S, never
+from webhook.context import Access, Context, NoObjects, Objects, Operation, Settings, never
 from webhook.draft import Draft
 from webhook.explain import ENOUGH, SCHEMA, TIME, Finding, call, explain, late
 from webhook.kind import Kind, Registry
@@ -21,6 +25,7 @@ from webhook.values import mapping, metadata_of, same, text
 from webhook.view import view
 
 _REVIEWED: Final = frozenset({Operation.CREATE, Operation.UPDATE})
+_DEFAULT_SETTINGS: Final = Settings()
 
 
 class Phase(StrEnum):
@@ -34,7 +39,7 @@ def review(
     request: Request,
     phase: Phase,
     kinds: Registry[Any],
-    settings: S,
+    settings: Settings = _DEFAULT_SETTINGS,
     objects: Objects | None = None,
     *,
     access: Access | None = None,
@@ -50,21 +55,23 @@ def review(
         phase: MUTATE answers with a patch, and denies only objects that the schema would reject after it. VALIDATE
             answers with every fault, and never with a patch.
         kinds: the kinds that are served.
-        settings: of the installation.
+        settings: the settings of the installation.
         objects: the known objects of the cluster.
         access: the known answers of RBAC; None if rights are not checked.
-        spent: tells whether the time for the review is over; the object is denied then, with that among the causes.
+        spent: tells whether the time for the review is over. Then the object is denied, and a cause says so.
     """
     kind = kinds.get(request.api_version, request.kind)
     if kind is None or request.subresource or request.operation not in _REVIEWED:
         return Response(request.uid)
-    document, old = request.document, request.old_document
-    name, generate_name = request.name or _metadata_text(document, "name"), _metadata_text(document, "generateName")
+    document, stored = request.document, request.old_document
+    metadata = metadata_of(document)
+    name, generate_name = request.name or text(metadata.get("name")), text(metadata.get("generateName"))
     response = Response(request.uid, subject=(kind.kind, kind.group, name or generate_name))
     if not isinstance(document, dict):
         return replace(response, causes=[TypeInvalid("", document, f"must be a {kind.kind} object")])
-    stored = old if request.operation is Operation.UPDATE and isinstance(old, dict) else None
-    if stored is not None and is_unchanged(kind, document, stored):
+    if request.operation is not Operation.UPDATE or not isinstance(stored, dict):
+        stored = None
+    elif is_unchanged(kind, document, stored):
         return Response(request.uid)
     context = Context(
         settings,
@@ -77,41 +84,58 @@ def review(
         access=access,
         spent=spent,
     )
-    if phase is Phase.MUTATE:
-        response = _mutate(kind, document, stored, context, response)
-    else:
-        document = defaulted(kind, document, context).value
-        findings = [late()] if spent() else _enforced(kind, document, _with_old(kind, stored, context), None)
-        response = _answer(response, findings)
+    answer = _mutate if phase is Phase.MUTATE else _validate
+    response = answer(kind, document, stored, context, response)
     return response if settings.enforces else response.forgiving(warns=phase is Phase.VALIDATE)
 
 
+def is_unchanged(kind: Kind, document: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
+    """Tell whether an UPDATE changes nothing that is reviewed: the spec, and some labels and annotations."""
+    if not same(document.get("spec"), stored.get("spec")):
+        return False
+    for field, keys in kind.reviewed.items():
+        new, old = (mapping(metadata_of(version).get(field)) for version in (document, stored))
+        if any(new.get(key) != old.get(key) for key in keys):
+            return False
+    return True
+
+
 def _mutate(
-    kind: Kind, document: dict[str, Any], stored: dict[str, Any] | None, context: Context[S], response: Response
+    kind: Kind, document: dict[str, Any], stored: dict[str, Any] | None, context: Context[Any], response: Response
 ) -> Response:
-    """Answer with the patch; or, if the schema would reject the patched object, with the whole verdict."""
+    """Answer with the patch; or with every fault, if the schema would reject the patched object."""
     if metadata_of(document).get("deletionTimestamp"):
         return response
     if stored and kind.restores(context):
         return replace(response, patch=restoration(document, stored))
     draft = defaulted(kind, document, context)
     if context.spent():
-        return _answer(response, [late()], warns=False)
+        return _answered(response, [late()], warns=False)
     violations = [] if kind.schema.fits(draft.value) else kind.schema.check(draft.value)
     if not violations:
         return replace(response, patch=patch) if (patch := draft.patch) else response
     findings = _enforced(kind, draft.value, _with_old(kind, stored, context), violations)
     if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in findings):
-        return _answer(response, findings, warns=False)
+        return _answered(response, findings, warns=False)
     # All violations are stored already. The API server tolerates them only if the values around them do not change: a
     # default that we add beside them would make it deny what it would have allowed.
     return response
 
 
-def defaulted(kind: Kind, document: dict[str, Any], context: Context[S]) -> Draft:
-    """Return the draft of an object after the kind's defaults; some are left out if the time is over.
+def _validate(
+    kind: Kind, document: dict[str, Any], stored: dict[str, Any] | None, context: Context[Any], response: Response
+) -> Response:
+    """Answer with every fault."""
+    draft = defaulted(kind, document, context)
+    if context.spent():
+        return _answered(response, [late()])
+    return _answered(response, _enforced(kind, draft.value, _with_old(kind, stored, context)))
 
-    An object with more parts than there may be gets none: it is denied, and its defaults could be a million.
+
+def defaulted(kind: Kind, document: dict[str, Any], context: Context[Any]) -> Draft:
+    """Return the draft of an object after the kind's defaults; not after all of them if the time is over.
+
+    An object with more parts than allowed gets no defaults: it is denied, and they could be a million.
     """
     draft = Draft(document)
     for default in () if kind.schema.crowded(document) else kind.defaults:
@@ -121,8 +145,8 @@ def defaulted(kind: Kind, document: dict[str, Any], context: Context[S]) -> Draf
     return draft
 
 
-def as_stored(kind: Kind, document: Mapping[str, Any], context: Context[S]) -> dict[str, Any]:
-    """Return a stored object with the defaults of today, for those who act on it.
+def as_stored(kind: Kind, document: Mapping[str, Any], context: Context[Any]) -> dict[str, Any]:
+    """Return a stored object with today's defaults, for programs that act on it.
 
     Only what admission has reviewed counts: no annotation is copied to where it grants something.
     """
@@ -130,68 +154,70 @@ def as_stored(kind: Kind, document: Mapping[str, Any], context: Context[S]) -> d
     return whole
 
 
-def _with_old(kind: Kind, stored: dict[str, Any] | None, context: Context[S]) -> Context[S]:
-    """Return the context of an UPDATE's rules. The old object has today's defaults, so none of them is a change."""
+def _with_old(kind: Kind, stored: dict[str, Any] | None, context: Context[Any]) -> Context[Any]:
+    """Return the context for rules. The old object has today's defaults, so that none of them counts as a change."""
     if stored is None:
         return context
     return replace(context, old=defaulted(kind, stored, replace(context, stored=True)).value)
 
 
-def findings_in(
+def _enforced(
+    kind: Kind, document: dict[str, Any], context: Context[Any], violations: list[Cause] | None = None
+) -> list[Finding]:
+    """Return the findings in an object, up to a limit of new causes.
+
+    A cause that the old object has already becomes a warning.
+    """
+    findings: list[Finding] = []
+    causes_left = warnings_left = ENOUGH
+    old, faults = context.old, None
+    if old is not None:
+        faults = StoredFaults(old, _findings(kind, old, replace(context, old=None), update=True), whole=SCHEMA)
+    for rule, finding in _findings(kind, document, context, violations, update=old is not None):
+        if isinstance(finding, Cause):
+            if faults is not None and rule != TIME and faults.has(rule, finding, document):
+                if warnings_left:
+                    findings.append((rule, Notice(finding.path, f"{finding.message} (already stored; not enforced)")))
+                    warnings_left -= 1
+                continue
+            causes_left -= 1
+        findings.append((rule, finding))
+        if not causes_left:
+            break
+    return findings
+
+
+def _findings(
     kind: Kind,
     document: Mapping[str, Any],
-    context: Context[S],
+    context: Context[Any],
     violations: list[Cause] | None = None,
     *,
-    updates: bool = False,
+    update: bool,
 ) -> Iterator[Finding]:
-    """Yield what schema and rules find in an object with its defaults.
+    """Yield the findings of the schema and of the rules in an object with its defaults.
 
     Nearly all objects are valid: one fast question accepts them, and only the rules about fields that they have are
     called.
 
     Args:
-        kind: of the object.
-        document: the object, with its defaults.
-        context: of the review.
+        kind: the kind of the object.
+        document: the object.
+        context: the context of the review.
         violations: what the schema rejects; None if it has not been asked.
-        updates: whether it is the object before or after an UPDATE.
+        update: whether the object is the new or the old one of an UPDATE.
     """
     if violations is None and kind.schema.accepts(document):
         spec, whole = view(kind.spec, document.get("spec"))
         if whole:
             rules = kind.when.rules(document, update=context.old is not None)
-            return call(rules, object_of(kind, document, spec, fits=True), context)
-    return explain(kind, document, context, violations, updates=updates)
+            yield from call(rules, object_of(kind, document, spec, fits=True), context)
+            return
+    yield from explain(kind, document, context, violations, update=update)
 
 
-def _enforced(
-    kind: Kind, document: dict[str, Any], context: Context[S], violations: list[Cause] | None
-) -> list[Finding]:
-    """Return all findings, up to a limit of new causes; faults that an updated object had already become warnings."""
-    findings: list[Finding] = []
-    old = context.old
-    stored: StoredFaults | None = None
-    left, warnings_left = ENOUGH, ENOUGH
-    for rule, finding in findings_in(kind, document, context, violations, updates=old is not None):
-        if isinstance(finding, Cause) and old is not None and rule != TIME:
-            if stored is None:
-                before = findings_in(kind, old, replace(context, old=None), updates=True)
-                stored = StoredFaults(old, before, whole=SCHEMA)
-            if stored.has(rule, finding, document):
-                if warnings_left:
-                    findings.append((rule, Notice(finding.path, f"{finding.message} (already stored; not enforced)")))
-                    warnings_left -= 1
-                continue
-        findings.append((rule, finding))
-        left -= isinstance(finding, Cause)
-        if left <= 0:
-            break
-    return findings
-
-
-def _answer(response: Response, findings: Iterable[Finding], *, warns: bool = True) -> Response:
-    """Return the response with its findings; a denial if a cause is among them."""
+def _answered(response: Response, findings: Iterable[Finding], *, warns: bool = True) -> Response:
+    """Return the response with its findings; a denial if there is a cause among them."""
     causes, rules, notices = [], [], []
     for rule, finding in findings:
         if isinstance(finding, Cause):
@@ -200,18 +226,3 @@ def _answer(response: Response, findings: Iterable[Finding], *, warns: bool = Tr
         elif warns:
             notices.append(finding)
     return replace(response, causes=causes, rules=rules, notices=notices) if causes or notices else response
-
-
-def is_unchanged(kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Tell whether an UPDATE changes nothing that is reviewed: the spec, and some labels and annotations."""
-    if not same(document.get("spec"), old.get("spec")):
-        return False
-    for field, keys in kind.reviewed.items():
-        new, stored = (mapping(metadata_of(side).get(field)) for side in (document, old))
-        if any(new.get(key) != stored.get(key) for key in keys):
-            return False
-    return True
-
-
-def _metadata_text(document: Any, key: str) -> str:
-    return text(metadata_of(document).get(key))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from webhook.cause import Notice
 from webhook.context import Context
 
-#: What a rule calls for an object: it yields causes, which deny, and notices, which warn.
+#: The function of a rule: it yields causes, which deny, and notices, which warn.
 Check: TypeAlias = Callable[[Any, Any], Iterable[Notice]]
 
 
@@ -20,11 +20,11 @@ class Rule:
     Attributes:
         name: its name in metrics, logs and the documentation.
         about: why it exists, and where it comes from: its line in the documentation.
-        check: yields all that it finds in an object.
-        when: the fields without which it has nothing to say: it is called if the object has one of them; always, if
-            there are none. A field is named by its path of attributes from the spec on (`queue`, `tasks.replicas`: that
-            of any item), below a field of plain JSON by keys, or as `annotations.` with the annotation's key. A field
-            that does not fit its schema counts as absent.
+        check: yields all findings in an object.
+        when: the fields that it is about. It is called if the object has one of them, or always if there are none. A
+            field is named by its path of attributes from the spec on (`queue`, or `tasks.replicas` for any item), below
+            a field of plain JSON by keys, or as `annotations.` with the annotation's key. A field that does not fit its
+            schema counts as absent.
         updates: whether it is called for updates only, with the stored object in its context.
     """
 
@@ -35,7 +35,7 @@ class Rule:
     updates: bool = False
 
     def __call__(self, obj: Any, context: Context[Any]) -> Iterable[Notice]:
-        """Yield all that the rule finds."""
+        """Yield all findings of the rule."""
         return self.check(obj, context)
 
 
@@ -43,14 +43,16 @@ def rule(*when: str, updates: bool = False) -> Callable[[Check], Rule]:
     """Make a rule of the function below, with its name and docstring: `@rule("queue")`.
 
     Args:
-        when: the fields of which the object must have at least one for the rule to be called.
+        when: the fields that the rule is about. It is called if the object has at least one of them.
         updates: whether the rule is for updates only.
 
     Raises:
         TypeError: the parentheses are missing.
     """
     if any(callable(field) for field in when):
-        raise TypeError("write @rule(…) with parentheses, and in them the fields without which it has nothing to say")
+        raise TypeError(
+            "write @rule(…) with parentheses: in them, the fields that the rule is about, if it is about some"
+        )
 
     def decorated(check: Check) -> Rule:
         about = " ".join((check.__doc__ or "").split())

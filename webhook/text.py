@@ -1,7 +1,7 @@
-"""Texts of findings: each one printable line of bounded length, whatever name or value a user put into it.
+"""Texts of findings: printable lines of limited length, whatever names or values a user put into them.
 
-A name may be as long as a request, and hold what a terminal obeys or what no encoder takes. Paths, messages and values
-are cut and escaped here, and nowhere else.
+A name can be as long as a request, and can have characters that control a terminal or cannot be encoded. Paths,
+messages and values are cut and escaped here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-#: Longest name or value that a text shows, in characters: a screen of `kubectl` output stays readable.
+#: Longest name or value in a text, in characters: the output of `kubectl` stays readable.
 SHOWN_VALUE: Final = 120
-#: Longest path, and longest message, in characters. Names that Kubernetes takes hardly ever amount to as much.
+#: Longest path, and longest message, in characters. Valid names of Kubernetes hardly ever need more.
 PATH_LIMIT: Final = 400
 MESSAGE_LIMIT: Final = 1024
 
-#: What JSON escapes by a letter.
+#: Characters that JSON escapes by a letter.
 _LETTERS: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def line(text: str, limit: int = MESSAGE_LIMIT) -> str:
-    """Return a text as one printable line: cut in the middle where it is longer than `limit`, and escaped.
+    """Return a text as one printable line: escaped, and cut in the middle if it is longer than `limit`.
 
-    Both ends stay: a message says first what is wrong and last what would be right. What is cut costs nothing.
+    Both ends stay: a message begins with what is wrong, and ends with what would be right.
     """
     if len(text) <= limit and text.isprintable():
         return text
@@ -31,12 +31,12 @@ def line(text: str, limit: int = MESSAGE_LIMIT) -> str:
 
 
 def short(name: str) -> str:
-    """Return a name as a path or a sentence has it: as it is, unless no object of the cluster can be called so."""
+    """Return a name for a path or a sentence: as it is, if an object of the cluster can have this name."""
     return line(name, SHOWN_VALUE)
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it: one line of JSON, cut where it grows long, control characters escaped."""
+    """Return a value for a message: one line of JSON, cut if it is long, with control characters escaped."""
     text = ""
     for part in _json(value):
         text += escaped(part)
@@ -46,10 +46,10 @@ def shown(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text with what does not print escaped: control characters, lone surrogates, overrides of direction."""
+    """Return a text with escapes for control characters, lone surrogates and overrides of direction."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() else _LETTERS.get(one) or f"\\u{ord(one):04x}" for one in text)
+    return "".join(char if char.isprintable() else _LETTERS.get(char) or f"\\u{ord(char):04x}" for char in text)
 
 
 def _cut(text: str, limit: int) -> str:
@@ -60,26 +60,26 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _json(value: Any) -> Iterator[str]:
-    """Yield a value as JSON, piece by piece: who needs only the beginning stops there, however much follows."""
+    """Yield a value as JSON, piece by piece, so that the caller can stop early."""
     if isinstance(value, str):
         cut = value if len(value) <= SHOWN_VALUE else value[:SHOWN_VALUE] + "…"
         yield json.dumps(cut, ensure_ascii=False)
     elif isinstance(value, dict):
         yield "{"
-        for place, (key, item) in enumerate(value.items()):
-            yield ", " if place else ""
+        for index, (key, item) in enumerate(value.items()):
+            yield ", " if index else ""
             yield from _json(str(key))
             yield ": "
             yield from _json(item)
         yield "}"
     elif isinstance(value, list | tuple):
         yield "["
-        for place, item in enumerate(value):
-            yield ", " if place else ""
+        for index, item in enumerate(value):
+            yield ", " if index else ""
             yield from _json(item)
         yield "]"
     else:
         try:
             yield json.dumps(value, default=str)
         except ValueError:
-            yield f"a {type(value).__name__}"  # a number of more digits than Python writes
+            yield f"a {type(value).__name__}"  # a number with more digits than Python writes

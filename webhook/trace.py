@@ -1,7 +1,7 @@
-"""The trace that a request belongs to, as W3C's Trace Context tells it: read, remembered, passed on.
+"""The trace of a request, by W3C Trace Context: read from its headers, and sent with requests to others.
 
-The API server sends `traceparent` with every call while it traces. What is not exactly that is no trace: the header is
-set by any client, and its id goes into logs and on to others.
+The API server sends `traceparent` with each call if it records traces. Any client can send the header, and its id is
+logged and sent on. So anything that is not exactly of this form is ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Self
 #: https://www.w3.org/TR/trace-context/: version, trace, parent, flags; a later version may have more after these.
 _PARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[\x21-\x7e]{0,400})?")
 _SAMPLED = 1
-#: What of `tracestate` everybody has to pass on, in characters; a longer one may be dropped whole.
+#: Longest `tracestate` that must be sent on, in characters. A longer one may be dropped.
 _STATE = 512
 
 
@@ -24,10 +24,10 @@ class Trace:
     """The place of a request in a trace.
 
     Attributes:
-        id: of the trace, 32 hexadecimal digits.
-        parent: the caller's span, 16 of them.
+        id: the id of the trace, 32 hexadecimal digits.
+        parent: the id of the caller's span, 16 hexadecimal digits.
         sampled: whether the caller records the trace.
-        state: what tracing systems say to each other; empty where they say nothing.
+        state: data of tracing systems, from `tracestate`.
     """
 
     id: str
@@ -37,11 +37,11 @@ class Trace:
 
     @classmethod
     def read(cls, parents: Sequence[str], states: Sequence[str] = ()) -> Self | None:
-        """Return the trace of the headers `traceparent` and `tracestate`, or None where they tell none."""
-        found = _PARENT.fullmatch(parents[0]) if len(parents) == 1 else None
-        if found is None:
+        """Return the trace of the headers `traceparent` and `tracestate`, or None if there is no valid one."""
+        match = _PARENT.fullmatch(parents[0]) if len(parents) == 1 else None
+        if match is None:
             return None
-        version, trace, parent, flags, more = found.groups()
+        version, trace, parent, flags, more = match.groups()
         if version == "ff" or (version == "00" and more) or not int(trace, 16) or not int(parent, 16):
             return None
         state = ",".join(states)
@@ -49,16 +49,16 @@ class Trace:
         return cls(trace, parent, bool(int(flags, 16) & _SAMPLED), kept)
 
     def headers(self) -> dict[str, str]:
-        """Return the headers that pass it on: in the version that this knows, whatever the caller's was."""
-        passed = {"traceparent": f"00-{self.id}-{self.parent}-{_SAMPLED if self.sampled else 0:02x}"}
-        return passed | {"tracestate": self.state} if self.state else passed
+        """Return the headers of a request within this trace, always in version 00."""
+        headers = {"traceparent": f"00-{self.id}-{self.parent}-{_SAMPLED if self.sampled else 0:02x}"}
+        return headers | {"tracestate": self.state} if self.state else headers
 
 
-#: The trace of the request that is being answered. What is asked of others meanwhile belongs to it.
+#: The trace of the request that is being answered, and of the requests that its review sends.
 CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 def passed_on() -> Mapping[str, str]:
-    """Return the headers for a call that is made on behalf of the request that is being answered."""
+    """Return the headers for a request that the review of the current request sends."""
     trace = CURRENT.get()
     return trace.headers() if trace else {}

@@ -1,6 +1,6 @@
-"""JSON values of any shape: reading, comparing, and their differences.
+"""JSON values of any shape: reads and compares them, and finds differences.
 
-The readers take a value of another type for an absent one: the schema reports it.
+The readers treat a value of another type as absent: the schema reports it.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ def items(value: Any) -> Sequence[Any]:
 
 
 def text(value: Any) -> str:
-    """Return the value if it is a text, else the empty text, which is what Kubernetes reads for null."""
+    """Return the value if it is a text, else the empty text, as Kubernetes reads null."""
     return value if isinstance(value, str) else ""
 
 
 def whole(value: Any) -> int | None:
-    """Return the value if it is a whole number, else None. `true` is none."""
+    """Return the value if it is a whole number, else None. `true` is not a number."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def unset(value: Any) -> bool:
-    """Return whether an optional text is not given: absent, null and "" are the same to Kubernetes."""
+    """Tell whether an optional text is not set: absent, null and "" are the same to Kubernetes."""
     return value is None or value == ""
 
 
 def objects(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the objects in a list, each with its place."""
+    """Yield the objects in a list, each with its index."""
     for index, item in enumerate(items(value)):
         if isinstance(item, dict):
             yield index, item
@@ -67,18 +67,18 @@ def labels_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(metadata_of(document).get("labels"))
 
 
-def same(one: Any, other: Any) -> bool:
-    """Tell whether two JSON values are the same: unlike `==`, which takes 1, 1.0 and true for each other."""
+def same(value: Any, other: Any) -> bool:
+    """Tell whether two JSON values are the same. For `==`, 1, 1.0 and true are equal."""
     try:
-        return bool(one == other) and _TEXT.encode(one) == _TEXT.encode(other)
-    except (RecursionError, TypeError, ValueError):  # keys of YAML may be no text; half a character has no UTF-8
+        return bool(value == other) and _TEXT.encode(value) == _TEXT.encode(other)
+    except (RecursionError, TypeError, ValueError):  # a key of YAML may be no text; half a surrogate pair has no UTF-8
         return False
 
 
 def escape(step: str | int) -> str:
-    """Return one step of a JSON pointer (RFC 6901)."""
-    written = str(step)
-    return written.replace("~", "~0").replace("/", "~1") if "~" in written or "/" in written else written
+    """Return a step of a JSON pointer (RFC 6901)."""
+    key = str(step)
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
 def difference(before: Any, after: Any) -> list[dict[str, Any]]:
@@ -90,22 +90,22 @@ def difference(before: Any, after: Any) -> list[dict[str, Any]]:
 
 
 def difference_lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
-    """Yield the changes as text, each with its sign: `+`, `-` or `~`."""
+    """Yield the changes as texts, each with its sign: `+`, `-` or `~`."""
     for kind, steps, value in _changes(before, after, ()):
         yield _SIGNS[kind], f"{join(steps)}: {shown(_at(before, steps) if kind == 'remove' else value)}"
 
 
 def lost(before: Any, after: Any) -> Iterator[str]:
-    """Yield the paths of the fields that `after` has no more."""
+    """Yield the paths of the fields of `before` that `after` lacks."""
     yield from (str(join(steps)) for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
 
 
-def deviations(wanted: Any, found: Any, *, added: bool = True) -> Iterator[str]:
-    """Yield where an object is not as wanted; with `added=False`, fields that only `found` has are ignored."""
-    for kind, steps, value in _changes(wanted, found, ()):
+def deviations(expected: Any, actual: Any, *, added: bool = True) -> Iterator[str]:
+    """Yield how an object deviates from the expected one; with `added=False`, fields that only it has are ignored."""
+    for kind, steps, value in _changes(expected, actual, ()):
         if added or kind != "add":
             is_ = "absent" if kind == "remove" else shown(value)
-            yield f"{join(steps)} is {is_}, must be {'absent' if kind == 'add' else shown(_at(wanted, steps))}"
+            yield f"{join(steps)} is {is_}, must be {'absent' if kind == 'add' else shown(_at(expected, steps))}"
 
 
 def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str, tuple[str | int, ...], Any]]:
@@ -119,8 +119,8 @@ def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[
             else:
                 yield "add", (*steps, key), value
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _changes(one, other, (*steps, index))
+        for index, items in enumerate(zip(before, after, strict=True)):
+            yield from _changes(*items, (*steps, index))
     elif before != after or type(before) is not type(after):
         yield "replace", steps, after
 

@@ -1,8 +1,8 @@
-"""The typed view of an object's JSON: whole, or of what fits the model.
+"""The typed view of an object's JSON: a whole view, or a partial one of the fields that fit the model.
 
-A denial names every fault at once, also if the schema rejects some of the object. So rules run on whatever can be read:
-a partial view lacks the attributes that do not fit, reading one of them raises AttributeError, and the review leaves
-out what the rule cannot read (`webhook.explain`). No rule reports a value that the user did not write.
+A denial names every fault at once, even if the schema rejects a part of the object. So rules also run on partial views:
+they lack the attributes that do not fit, reading one raises AttributeError, and the review leaves out what the rule
+cannot read (`webhook.explain`). No rule reports a value that the user did not write.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ FieldOf: TypeAlias = tuple[type[BaseModel], str]
 
 
 class Unreadable(AttributeError):
-    """A field was read that does not fit its schema, by another name than that of its attribute.
+    """A property was read whose fields do not fit the schema.
 
     Attributes:
-        fields: the attributes that would have to fit.
+        fields: the fields that would have to fit.
     """
 
     def __init__(self, *fields: FieldOf) -> None:
@@ -35,7 +35,7 @@ class Unreadable(AttributeError):
 
 
 def view(model: type[M], value: Any) -> tuple[M, bool]:
-    """Return the typed view of `value`, and whether it is whole."""
+    """Return the typed view of a value, and whether it is whole."""
     try:
         return model.model_validate(value), True
     except ValidationError:
@@ -43,7 +43,7 @@ def view(model: type[M], value: Any) -> tuple[M, bool]:
 
 
 def unreadable(error: AttributeError) -> frozenset[FieldOf]:
-    """Return the fields of a partial view that were read and do not fit; none if the error has another reason."""
+    """Return the fields of a partial view that were read but do not fit; none if the error has another reason."""
     if isinstance(error, Unreadable):
         return error.fields
     part = error.obj
@@ -53,7 +53,7 @@ def unreadable(error: AttributeError) -> frozenset[FieldOf]:
     missing = model.model_fields.keys() - part.__dict__.keys()
     if error.name not in missing and not hasattr(model, str(error.name)):
         return frozenset()
-    # A property of the model fails in place of the field that it reads.
+    # A property of the model fails instead of the field that it reads. Which one is not known: any of the missing ones.
     return frozenset((model, attribute) for attribute in missing & {error.name} or missing)
 
 
@@ -61,16 +61,16 @@ def lacks(part: object, fields: frozenset[FieldOf]) -> bool:
     """Tell whether a part, or an object inside it that is no item of a list, lacks one of these fields."""
     if not isinstance(part, BaseModel):
         return False
-    there = part.__dict__
-    if any(attribute not in there for model, attribute in fields if type(part) is model):
+    present = part.__dict__
+    if any(attribute not in present for model, attribute in fields if type(part) is model):
         return True
-    return any(lacks(value, fields) for value in there.values() if isinstance(value, BaseModel))
+    return any(lacks(value, fields) for value in present.values() if isinstance(value, BaseModel))
 
 
 def with_absent(part: M, attributes: Sequence[str]) -> M:
-    """Return a partial view in which a field that does not fit is absent; the same one if the field fits.
+    """Return the partial view with a field set to None if it does not fit; the same view if it fits.
 
-    A list or a map of objects stays unreadable: without any item, it would look as if there were none.
+    A list or a map of objects stays unreadable: None would look as if there were no items.
     """
     name, *rest = attributes
     if name not in part.__dict__:
@@ -95,9 +95,9 @@ def _with(part: M, values: Mapping[str, Any]) -> M:
 
 
 def with_all_absent(part: M) -> M:
-    """Return a partial view in which all fields that do not fit are absent, except lists and maps of objects.
+    """Return the partial view with all fields that do not fit set to None, except lists and maps of objects.
 
-    Fields of the items of lists stay as they are. A whole view is returned as it is.
+    The items of lists stay as they are, and so does a whole view.
     """
     values: dict[str, Any] = {}
     for attribute in type(part).model_fields:
@@ -115,7 +115,7 @@ def with_all_absent(part: M) -> M:
 def missing_fields(part: BaseModel, path: Path) -> Iterator[tuple[Path, bool]]:
     """Yield the path of each field that a partial view lacks, and whether it holds a list or a map of objects.
 
-    Fields of the items of lists are not among them.
+    Fields in the items of lists are not yielded.
     """
     for attribute in type(part).model_fields:
         at = path / json_name(type(part), attribute)
@@ -152,18 +152,20 @@ def _read_into(part: BaseModel, name: str, value: Any) -> None:
             return
         if shape is None and isinstance(value, Mapping):
             part.__dict__[name] = _partial(model, value)
-        elif shape is list and isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-            part.__dict__[name] = [view(model, one)[0] for one in value]
-        elif shape is dict and isinstance(value, Mapping) and all(isinstance(one, Mapping) for one in value.values()):
-            part.__dict__[name] = {key: view(model, one)[0] for key, one in value.items()}
+        elif shape is list and isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+            part.__dict__[name] = [view(model, item)[0] for item in value]
+        elif shape is dict and isinstance(value, Mapping) and all(isinstance(item, Mapping) for item in value.values()):
+            part.__dict__[name] = {key: view(model, item)[0] for key, item in value.items()}
 
 
 @cache
 def _alone(model: type[BaseModel], name: str) -> type[BaseModel]:
-    """Return a model of one field of `model`, to read it where others are broken."""
+    """Return a model of one field of `model`, to read it even if other fields do not fit."""
     field = model.model_fields[name]
-    # How strictly values are read is the business of the base that the kind's models share.
-    base = next(one for one in model.__mro__[1:] if issubclass(one, BaseModel) and not one.model_fields)
+    # The base that the kind's models share decides how strictly values are read.
+    base = next(
+        ancestor for ancestor in model.__mro__[1:] if issubclass(ancestor, BaseModel) and not ancestor.model_fields
+    )
     definition: dict[str, Any] = {name: (field.annotation, field)}
     alone: type[BaseModel] = create_model(f"{model.__name__}.{name}", __base__=base, **definition)
     return alone
@@ -171,7 +173,7 @@ def _alone(model: type[BaseModel], name: str) -> type[BaseModel]:
 
 @cache
 def json_name(model: type[BaseModel], name: str) -> str:
-    """Return what the JSON of a model calls an attribute; one that is no field is called as it is."""
+    """Return the name of a model's attribute in JSON; an attribute that is not a field keeps its name."""
     field = model.model_fields.get(name)
     if field is None:
         return name
@@ -179,7 +181,7 @@ def json_name(model: type[BaseModel], name: str) -> str:
 
 
 def _empty(model: type[M]) -> M:
-    """Return an instance without any attribute: `model_construct` would fill the defaults in."""
+    """Return an instance without any attribute. `model_construct` would set the defaults."""
     part = model.__new__(model)
     for attribute, value in (("__dict__", {}), ("__pydantic_fields_set__", set())):
         object.__setattr__(part, attribute, value)
@@ -189,18 +191,18 @@ def _empty(model: type[M]) -> M:
 
 
 def _held(annotation: Any) -> tuple[type | None, type[BaseModel] | None]:
-    """Return the model that a field holds: itself (None), in the items of a `list`, or in the entries of a `dict`."""
+    """Return where an annotation has a model (None: directly; in the items of a `list` or a `dict`), and the model."""
     for candidate in _alternatives(annotation):
         if _is_model(candidate):
             return None, candidate
         if (shape := get_origin(candidate)) in {list, dict}:
             inside = _alternatives(get_args(candidate)[-1])
-            return shape, next((one for one in inside if _is_model(one)), None)
+            return shape, next(filter(_is_model, inside), None)
     return None, None
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """Yield what an annotation may be, behind `Annotated` and unions."""
+    """Yield the types of an annotation, without `Annotated`, each member of a union by itself."""
     if get_origin(annotation) is Annotated:
         yield from _alternatives(get_args(annotation)[0])
     elif get_origin(annotation) in {Union, UnionType}:
@@ -215,7 +217,7 @@ def _is_model(candidate: Any) -> bool:
 
 
 def opaque(model: type[BaseModel], path: Path | str) -> bool:
-    """Tell whether a path of the object leads into what the model holds as plain JSON, as a pod template."""
+    """Tell whether a path of the object leads into a field that is plain JSON in the model, such as a pod template."""
     current: type[BaseModel] | None = model
     entry: type[BaseModel] | None = None
     for step in steps_of(path)[1:]:
@@ -226,7 +228,7 @@ def opaque(model: type[BaseModel], path: Path | str) -> bool:
             return True
         if isinstance(step, int):
             continue
-        field = next((one for name, one in current.model_fields.items() if json_name(current, name) == step), None)
+        field = next((info for name, info in current.model_fields.items() if json_name(current, name) == step), None)
         if field is None:
             return True
         shape, held = _held(field.annotation)
@@ -235,19 +237,19 @@ def opaque(model: type[BaseModel], path: Path | str) -> bool:
 
 
 def without(document: Mapping[str, Any], paths: Iterable[Path | str]) -> dict[str, Any]:
-    """Return the object without the values at these paths; the places of list items stay as they are."""
-    tree: dict[Any, Any] = {}  # the steps that follow each step; None where a path ends
+    """Return the object without the values at these paths. Items of lists become empty, so that no index changes."""
+    tree: dict[Any, Any] = {}  # the steps after each step, and None if a path ends there
     for path in paths:
         below = tree
         for step in steps_of(path):
             below = below.setdefault(step, {})
         below[None] = {}
-    left_out: dict[str, Any] = _without(document, tree)
-    return left_out
+    reduced: dict[str, Any] = _without(document, tree)
+    return reduced
 
 
 def _without(value: Any, tree: Mapping[Any, Any]) -> Any:
-    """Return a value without what the paths of a tree lead to."""
+    """Return a value without the parts that the paths of a tree lead to."""
     if isinstance(value, Mapping):
         return {
             key: _without(part, tree[key]) if key in tree else part

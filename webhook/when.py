@@ -1,4 +1,4 @@
-"""Which rules of a kind have something to say about an object: those about a field that the object has."""
+"""Which rules of a kind are called for an object: those about a field that the object has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webhook.rule import Rule
 Steps: TypeAlias = tuple[str, ...]
 EACH: Final = "*"
 
-#: Sets of fields for which the rules are remembered: most objects of a kind have the same fields.
+#: Most sets of fields for which the rules are remembered. Most objects of a kind have the same fields.
 _REMEMBERED: Final = 256
 
 
@@ -23,8 +23,8 @@ class When:
         """Take the rules.
 
         Args:
-            rules: each with the places of its fields; None for a field that the kind does not have.
-            by_default: places that have a value by default: there is one if the object around it exists.
+            rules: each rule with the places of its fields; None for a field that the kind does not have.
+            by_default: places with a default in the model: they have a value if the object around them exists.
         """
         self._rules = [(rule, frozenset(filter(None, places))) for rule, places in rules]
         self._tree = _Node()
@@ -40,8 +40,8 @@ class When:
 
         Args:
             document: the object.
-            update: whether rules of updates are called.
-            absent: fields that do not fit the schema, and count as absent.
+            update: whether the rules for updates are called, too.
+            absent: fields that count as absent, because they do not fit the schema.
         """
         return self._chosen(frozenset(self._tree.present_in([document])).difference(absent), update)
 
@@ -54,7 +54,7 @@ class When:
 
 
 class _Node:
-    """A tree of places: the places that end at a key, and what is below it."""
+    """A node in the tree of places: the places that end here, and the nodes below."""
 
     def __init__(self) -> None:
         self.ends: set[Steps] = set()
@@ -62,7 +62,7 @@ class _Node:
         self.below: dict[str, _Node] = {}
 
     def add(self, place: Steps, rest: Steps, *, always: bool) -> None:
-        """Add a place of which `rest` is left to go."""
+        """Add a place whose last steps, from this node on, are `rest`."""
         if not rest:
             self.ends.add(place)
             self.always = always
@@ -70,7 +70,7 @@ class _Node:
         self.below.setdefault(rest[0], _Node()).add(place, rest[1:], always=always)
 
     def present_in(self, values: Sequence[Any]) -> Iterator[Steps]:
-        """Yield the places below this node that have a value other than null in one of several JSON values."""
+        """Yield the places below this node at which one of several JSON values has a value other than null."""
         for step, node in self.below.items():
             if step == EACH:
                 parts = [part for value in values for part in _items(value)]

@@ -56,7 +56,7 @@ _SECTIONS = {
         "run": _CommandEntry("controllers:run", "Run jobs without their operator.", "server,cluster"),
     },
     "Commands for CRDs of your own": {
-        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
+        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs.")
     },
 }
 _COMMANDS = {name: entry for section in _SECTIONS.values() for name, entry in section.items()}
@@ -143,7 +143,9 @@ def _load(context: click.Context, _: click.Parameter, path: Path | None) -> None
     every = sorted(set().union(*known.values()))
     if unknown := sorted(map(str, set(content) - set(every))):
         near = (get_close_matches(name, every, 1) for name in unknown)
-        named = [f"{name} (did you mean {one[0]}?)" if one else name for name, one in zip(unknown, near, strict=True)]
+        named = [
+            f"{name} (did you mean {match[0]}?)" if match else name for name, match in zip(unknown, near, strict=True)
+        ]
         raise click.BadParameter(f"{path} has unknown settings: {', '.join(named)}; known settings: {', '.join(every)}")
     context.meta[_CONFIG] = path
     context.default_map = {
@@ -161,9 +163,7 @@ def _keys(command: click.Command | None) -> dict[str, str]:
 
 
 @click.group(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="To start, run: jobgate review FILE",
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog="To start, run: jobgate review FILE"
 )
 @click.version_option(__version__, prog_name="jobgate")
 @click.option(

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class ListedObjects:
-    """The objects of a cluster, by resource, as they were listed. Implements `webhook.Objects`."""
+    """The listed objects of a cluster, by resource. Implements `webhook.Objects`."""
 
     def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
         self._objects = {
-            resource: {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in objects}
+            resource: {(item["metadata"].get("namespace", ""), item["metadata"]["name"]): item for item in objects}
             for resource, objects in lists.items()
         }
 
@@ -58,17 +58,17 @@ def audit_command(
 
     Changes nothing. Exit status: 0 if no job would be denied, 1 if one would be, 2 if jobs cannot be listed.
     """
-    found, missing = asyncio.run(_audit(kubeconfig, configured))
-    found = [one for one in found if not namespaces or one.namespace in namespaces]
-    _print(found, missing, output, warnings=warnings)
-    context.exit(1 if any(one.faults for one in found) else 0)
+    audits, missing = asyncio.run(_audit(kubeconfig, configured))
+    audits = [audited for audited in audits if not namespaces or audited.namespace in namespaces]
+    _print(audits, missing, output, warnings=warnings)
+    context.exit(1 if any(audited.faults for audited in audits) else 0)
 
 
 async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[Audited], list[str]]:
-    """Return the findings of each job, and the kinds that the cluster does not serve."""
+    """Review all stored jobs; also return the kinds that the cluster does not serve."""
     async with reached(kubeconfig) as client:
         objects = await _looked_up(client, configured.kinds)
-        found: list[Audited] = []
+        audits: list[Audited] = []
         missing: list[str] = []
         for kind in configured.kinds:
             jobs = await listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
@@ -77,14 +77,14 @@ async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[
             # Items of a list may lack these.
             typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
             documents = ({**typed, **job} for job in jobs or ())
-            found += [audit(kind, each, configured.kinds, configured.settings, objects) for each in documents]
-    return found, missing
+            audits += [audit(kind, document, configured.kinds, configured.settings, objects) for document in documents]
+    return audits, missing
 
 
 async def _looked_up(client: Client, kinds: Registry[JobKind]) -> ListedObjects:
-    """Return the objects that rules look up. Rules skip resources that may not be listed."""
+    """Return the objects that rules look up, without the resources that may not be listed: rules skip those."""
     lists = {}
-    for watched in sorted({one for kind in kinds for one in kind.watches}):
+    for watched in sorted({resource for kind in kinds for resource in kind.watches}):
         try:
             if (items := await listed(client, watched)) is not None:
                 lists[watched] = items
@@ -93,40 +93,40 @@ async def _looked_up(client: Client, kinds: Registry[JobKind]) -> ListedObjects:
     return ListedObjects(lists)
 
 
-def _print(found: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:
+def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:
     if output == "json":
-        click.echo(json.dumps(_document(found, missing), indent=2))
+        click.echo(json.dumps(_document(audits, missing), indent=2))
         return
-    for one in found:
-        title = f"{one.kind} {one.namespace}/{one.name}"
-        if one.faults:
+    for audited in audits:
+        title = f"{audited.kind} {audited.namespace}/{audited.name}"
+        if audited.faults:
             click.echo(f"{title}: would be denied")
-        elif warnings and one.notices:
+        elif warnings and audited.notices:
             click.echo(f"{title}: has warnings")
-        for rule, cause in one.faults:
+        for rule, cause in audited.faults:
             click.echo(f"  * {cause} [{rule}]")
-        for notice in one.notices if warnings else ():
+        for notice in audited.notices if warnings else ():
             click.echo(f"  warning: {notice}")
-    for rule, jobs in by_rule(found).items():
+    for rule, jobs in by_rule(audits).items():
         click.echo(f"{rule}: {jobs} {'job' if jobs == 1 else 'jobs'}")
-    faulty = sum(bool(one.faults) for one in found)
-    click.echo(f"{len(found)} jobs, {faulty} would be denied")
+    faulty = sum(bool(audited.faults) for audited in audits)
+    click.echo(f"{len(audits)} jobs, {faulty} would be denied")
     for kind in missing:
         click.echo(f"not installed: {kind}", err=True)
 
 
-def _document(found: Sequence[Audited], missing: Sequence[str]) -> dict[str, Any]:
+def _document(audits: Sequence[Audited], missing: Sequence[str]) -> dict[str, Any]:
     return {
         "jobs": [
             {
-                "kind": one.kind,
-                "namespace": one.namespace,
-                "name": one.name,
-                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in one.faults],
-                "warnings": [str(notice) for notice in one.notices],
+                "kind": audited.kind,
+                "namespace": audited.namespace,
+                "name": audited.name,
+                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in audited.faults],
+                "warnings": [str(notice) for notice in audited.notices],
             }
-            for one in found
+            for audited in audits
         ],
-        "rules": by_rule(found),
+        "rules": by_rule(audits),
         "notInstalled": list(missing),
     }

@@ -82,10 +82,10 @@ def _write_files(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
     """Write all files, each atomically and with its mode from the start."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # lexists: a dangling link is not to be overwritten either.
-        if not force and (there := [name for name in _FILE_MODES if os.path.lexists(folder / name)]):
+        # lexists: a dangling link must not be overwritten either.
+        if not force and (existing := [name for name in _FILE_MODES if os.path.lexists(folder / name)]):
             raise click.ClickException(
-                f"{folder} already contains {', '.join(there)}: choose another --dir, or overwrite with --force"
+                f"{folder} already contains {', '.join(existing)}: choose another --dir, or overwrite with --force"
             )
         with tempfile.TemporaryDirectory(prefix=".jobgate-", dir=folder) as scratch:
             for name, mode in _FILE_MODES.items():

@@ -56,7 +56,7 @@ OUTPUT: Final = click.option("--output", "-o", type=click.Choice(["text", "json"
 
 
 def grouped(collect: Callable[..., Mapping[str, Any]], *options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Add options to a command, which receives what `collect` makes of their values."""
+    """Add options to a command. It receives the result of `collect`, which is called with their values."""
     names = signature(collect).parameters
 
     def add(command: F) -> F:

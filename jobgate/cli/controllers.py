@@ -63,9 +63,9 @@ def _led(bind: str, health_port: int, lease_namespace: str | None, lease_name: s
 
 
 def _require(leader: LeaderSettings, *also: str) -> None:
-    """Report all missing options at once; `also` has further ones, or empty texts."""
+    """Report all missing options at once; `also` has more such faults, or empty texts."""
     outside = "" if leader.namespace else "--lease-namespace is required outside a pod, for example jobgate-system"
-    if missing := [one for one in (*also, outside) if one]:
+    if missing := [fault for fault in (*also, outside) if fault]:
         raise click.UsageError("\n".join(missing))
 
 
@@ -88,10 +88,10 @@ async def lead(
         kind.schema.check({})  # compiled now, so that the Lease, once held, is renewed in time
     metrics = ControllerMetrics()
     async with await connect(kubeconfig) as client:
-        found = await controller(client, metrics)
+        running = await controller(client, metrics)
         with listening(f"{leader.bind}:{leader.health_port}"):
             await lead_until_stopped(
-                client, leader, found.work, settled=lambda: found.settled, metrics=metrics, started=started
+                client, leader, running.work, settled=lambda: running.settled, metrics=metrics, started=started
             )
 
 
@@ -165,12 +165,12 @@ def run(
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
 
     async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:
-        found = RunnerController(client, kinds, settings, metrics, client.time.now)
+        controller = RunnerController(client, kinds, settings, metrics, client.time.now)
         try:
-            await found.alone()
+            await controller.alone()
         except (ApiError, OSError) as error:
             raise click.ClickException(f"cannot find out whether an operator runs these jobs: {error}") from None
-        return found
+        return controller
 
     try:
         asyncio.run(lead(kinds, kubeconfig, leader, runner, "runner started"))

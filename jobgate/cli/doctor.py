@@ -56,7 +56,7 @@ def doctor(
     fault was found, 1 if one was, 2 if the installation cannot be examined.
     """
     given = _given(values) | ({"namespace": namespace} if namespace else {})
-    from jobgate.doctor.diagnosis import diagnose
+    from jobgate.doctor import diagnose
     from jobgate.doctor.look import ServerAccess
 
     servers = ServerAccess(kubeconfig is None, addresses, handshake_seconds)
@@ -66,7 +66,7 @@ def doctor(
         click.echo(json.dumps(_document(findings, observed, expected), indent=2))
     else:
         _print(findings, observed, expected)
-    context.exit(1 if any(one.severity.is_fault for one in findings) else 0)
+    context.exit(1 if any(finding.severity.is_fault for finding in findings) else 0)
 
 
 async def _look(
@@ -109,16 +109,16 @@ def _print(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: 
         + (f", served by {choices.external_name}" if expected.outside else "")
     )
     click.echo(f"kinds: {', '.join(kind.qualified_plural for kind in expected.kinds)}")
-    for one in findings:
-        click.echo(f"\n{click.style(one.severity, fg=_COLOURS[one.severity])} {one.id}: {one.where}")
-        click.echo(f"  {one.what}")
-        click.echo(f"  fix: {one.fix}")
+    for finding in findings:
+        click.echo(f"\n{click.style(finding.severity, fg=_COLOURS[finding.severity])} {finding.id}: {finding.where}")
+        click.echo(f"  {finding.what}")
+        click.echo(f"  fix: {finding.fix}")
     unseen = observed.not_checked()
     if unseen:
         click.echo("\nnot checked:")
     for why, what in unseen.items():
         click.echo(f"  {', '.join(what)}: {why}")
-    faults = sum(one.severity.is_fault for one in findings)
+    faults = sum(finding.severity.is_fault for finding in findings)
     count = f"{faults} {'fault' if faults == 1 else 'faults'}" if faults else "no faults"
     click.echo(f"\n{count} found{' in what was checked' if unseen else ''}")
 
@@ -126,9 +126,9 @@ def _print(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: 
 def _document(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: Expected) -> dict[str, Any]:
     choices = expected.installation
     return {
-        "healthy": not any(one.severity.is_fault for one in findings),
-        "findings": [asdict(one) for one in findings],
-        "notChecked": [{"what": one, "why": why} for why, what in observed.not_checked().items() for one in what],
+        "healthy": not any(finding.severity.is_fault for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
+        "notChecked": [{"what": part, "why": why} for why, what in observed.not_checked().items() for part in what],
         "installation": choices.model_dump(mode="json", by_alias=True),
         "kinds": [kind.qualified_plural for kind in expected.kinds],
     }

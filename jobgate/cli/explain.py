@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -12,10 +13,19 @@ from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
 from jobgate.cli.report import finish, name_of, read_files, title, warn
 from jobgate.cli.settings import Configured, installation
-from jobgate.explain import Explanation, report
-from jobgate.explain import explain as explained
+from jobgate.offline.explanation import Explanation, Pods
+from jobgate.offline.explanation import explain as explained
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions
+from jobgate.offline.parts import Row
+from webhook.text import line
+
+#: Column of the sources, unless a line is longer.
+_COLUMN: Final = 76
+#: Longest line of a command or a value, in characters.
+_LIMIT: Final = 240
+#: Order of the fields of a pod.
+_POD_FIELDS: Final = ("pod", "labels", "annotations")
 
 
 @click.command()
@@ -38,33 +48,33 @@ def explain(
     warn(manifests)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
     options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
-    found = [
+    explanations = [
         (manifest, explanation)
         for manifest in manifests
         if (explanation := explained(manifest.object, options)) is not None
     ]
     if output == "json":
-        click.echo(json.dumps([_entry(*one) for one in found], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([_entry(*entry) for entry in explanations], indent=2, ensure_ascii=False))
     else:
-        for manifest, explanation in found:
+        for manifest, explanation in explanations:
             click.echo(f"{title(manifest)}{': denied' if explanation.denied else ''}")
-            click.echo("\n".join(report(explanation)))
-    denied = any(explanation.denied for _, explanation in found)
-    finish(context, "explained: the input contains no job", broken=broken, done=bool(found), denied=denied)
+            click.echo("\n".join(_report(explanation)))
+    denied = any(explanation.denied for _, explanation in explanations)
+    finish(context, "explained: the input contains no job", broken=broken, done=bool(explanations), denied=denied)
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
     """Return an explanation as JSON, in which a place is two fields."""
     pods = [
         {
-            **{key: value for key, value in asdict(one).items() if key != "parts"},
+            **{key: value for key, value in asdict(task).items() if key != "parts"},
             "parts": [
                 {"container": place[0], "field": place[1], **asdict(row)}
-                for place, rows in one.parts.items()
+                for place, rows in task.parts.items()
                 for row in rows
             ],
         }
-        for one in explanation.pods
+        for task in explanation.pods
     ]
     return {
         "file": manifest.file,
@@ -76,3 +86,47 @@ def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
         "pods": pods,
         "beside": [asdict(row) for row in explanation.beside],
     }
+
+
+def _report(explanation: Explanation) -> Iterator[str]:
+    """Yield an explanation line by line."""
+    for note in explanation.notes:
+        yield f"  {'* ' if explanation.denied else 'note: '}{line(note)}"
+    for pods in explanation.pods:
+        yield from _pods(pods)
+    if explanation.beside:
+        yield "  beside the pods:"
+        yield from _rows(explanation.beside, 4)
+
+
+def _pods(pods: Pods) -> Iterator[str]:
+    task = f"task {line(pods.task)}: " if pods.task else ""
+    first = f"{line(pods.name)}, the first of {pods.count}" if pods.count != 1 else line(pods.name)
+    yield f"  {task}pod {first}" if pods.count else f"  {task}no pods"
+    for note in pods.notes:
+        yield f"    note: {line(note)}"
+    if pods.items:
+        yield "    prerequisites, in the order in which they apply:"
+        yield from (f"      {line(item)}" for item in pods.items)
+    if pods.hosts:
+        yield "    hosts:"
+        yield from _rows(pods.hosts, 6)
+    for field in _POD_FIELDS:
+        if rows := pods.parts.get(("", field)):
+            yield f"    {field}:"
+            yield from _rows(rows, 6)
+    container = ""
+    for (name, field), rows in pods.parts.items():
+        if name:
+            if name != container:
+                yield f"    {line(name)}:"
+            container = name
+            yield f"      {field}:"
+            yield from _rows(rows, 8)
+
+
+def _rows(rows: Sequence[Row], indent: int) -> Iterator[str]:
+    for row in rows:
+        first, *rest = row.text.splitlines() or [""]
+        yield f"{' ' * indent + line(first, _LIMIT):<{_COLUMN}}  # {line(row.source)}"
+        yield from (f"{' ' * (indent + 2)}{line(more, _LIMIT)}" for more in rest)

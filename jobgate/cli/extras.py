@@ -36,10 +36,10 @@ def import_fault(error: ImportError, extras: str) -> BrokenInstallation | None:
 
 
 def _overwritten(package: str, path: str | None) -> BrokenInstallation:
-    others = sorted(set(packages_distributions().get(package, ())) - {"jobgate"})
-    by = f" by {', '.join(others)}" if others else ""
-    again = f"pip uninstall {' '.join(others)}, then " if others else ""
+    owners = sorted(set(packages_distributions().get(package, ())) - {"jobgate"})
+    by = f" by {', '.join(owners)}" if owners else ""
+    uninstall = f"pip uninstall {' '.join(owners)}, then " if owners else ""
     return BrokenInstallation(
         f"the package {package!r} of jobgate has been overwritten{by} (in {path or 'an unknown place'}): "
-        f"{again}pip install --force-reinstall --no-deps jobgate"
+        f"{uninstall}pip install --force-reinstall --no-deps jobgate"
     )

@@ -36,20 +36,20 @@ def fit(
     directory. Exit status: 0 if all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
     stored = _read(files) if files else asyncio.run(_stored(kubeconfig))
-    found = {
+    results = {
         kind.qualified_plural: misfits(stored[kind.qualified_plural], kind)
         for kind in kinds
         if kind.qualified_plural in stored
     }
-    missing = [] if files else [kind.qualified_plural for kind in kinds if kind.qualified_plural not in found]
-    if files and not found:
+    missing = [] if files else [kind.qualified_plural for kind in kinds if kind.qualified_plural not in results]
+    if files and not results:
         raise CannotRead("the files contain no CRD of a known kind")
-    _print(found, missing, output)
-    context.exit(1 if missing or any(map(_loses, found.values())) else 0)
+    _print(results, missing, output)
+    context.exit(1 if missing or any(map(_loses, results.values())) else 0)
 
 
-def _loses(found: Sequence[Misfit]) -> bool:
-    return any(one.outcome is not MisfitOutcome.DIFFERS for one in found)
+def _loses(differences: Sequence[Misfit]) -> bool:
+    return any(misfit.outcome is not MisfitOutcome.DIFFERS for misfit in differences)
 
 
 def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -67,17 +67,17 @@ async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
 
 
 def _by_name(crds: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    return {str((one.get("metadata") or {}).get("name")): one for one in crds}
+    return {str((crd.get("metadata") or {}).get("name")): crd for crd in crds}
 
 
-def _print(found: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:
+def _print(results: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:
     if output == "json":
-        crds = {name: [asdict(one) for one in misfits_] for name, misfits_ in found.items()}
+        crds = {name: [asdict(misfit) for misfit in misfits_] for name, misfits_ in results.items()}
         click.echo(json.dumps({"definitions": crds, "notInstalled": list(missing)}, indent=2))
         return
-    for name, misfits_ in found.items():
+    for name, misfits_ in results.items():
         click.echo(f"{name}: {'not compatible' if _loses(misfits_) else 'compatible'}")
-        for one in misfits_:
-            click.echo(f"  {'warning: ' if one.outcome is MisfitOutcome.DIFFERS else '* '}{one}")
+        for misfit in misfits_:
+            click.echo(f"  {'warning: ' if misfit.outcome is MisfitOutcome.DIFFERS else '* '}{misfit}")
     for name in missing:
         click.echo(f"{name}: not installed")

@@ -22,7 +22,10 @@ def import_group() -> None:
 @import_group.command(short_help="Import OpenPAI jobs and marketplace items.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
-    "--to", "target", type=click.Choice([one.value for one in ImportedKind]), help="Kind to convert imported jobs to."
+    "--to",
+    "target",
+    type=click.Choice([result.value for result in ImportedKind]),
+    help="Kind to convert imported jobs to.",
 )
 @OUTPUT_FILE
 @click.pass_context
@@ -34,29 +37,29 @@ def openpai(context: click.Context, *, files: tuple[str, ...], target: str | Non
     be - for standard input. Exit status: 0 if everything was imported; 2 if something cannot be imported, which is
     reported, and nothing is written.
     """
-    found: list[Imported] = []
+    results: list[Imported] = []
     faults: list[str] = []
     for file in files:
         try:
-            found += imported(content(file).decode(), file, ImportedKind(target) if target else None)
+            results += imported(content(file).decode(), file, ImportedKind(target) if target else None)
         except (InvalidDocument, UsageError) as error:
             faults += str(error).splitlines()
         except UnicodeDecodeError as error:
             faults.append(f"{file}: {error}")
-    faults += [f"{one.where}: {fault}" for one in found for fault in one.faults]
+    faults += [f"{result.where}: {fault}" for result in results for fault in result.faults]
     if faults:
         click.echo("\n".join(line(fault) for fault in faults), err=True)
         context.exit(2)
-    written = "---\n".join(_texts(found))
+    written = "---\n".join(_texts(results))
     output_file.write(written)
-    objects = sum(len(one.objects) for one in found)
-    click.echo(f"jobs and marketplace items: {len(found)}; objects written: {objects}", err=True)
+    objects = sum(len(result.objects) for result in results)
+    click.echo(f"jobs and marketplace items: {len(results)}; objects written: {objects}", err=True)
 
 
-def _texts(found: list[Imported]) -> Iterator[str]:
+def _texts(results: list[Imported]) -> Iterator[str]:
     """Yield the objects as YAML; the first of each job or item has a comment with its changes."""
-    for one in found:
-        report = "".join(f"# - {line(change)}\n" for change in one.changes)
-        head = f"# Imported from {line(one.where)}{', with these changes:' if report else '.'}\n{report}"
-        for place, manifest in enumerate(one.objects):
+    for result in results:
+        report = "".join(f"# - {line(change)}\n" for change in result.changes)
+        head = f"# Imported from {line(result.where)}{', with these changes:' if report else '.'}\n{report}"
+        for place, manifest in enumerate(result.objects):
             yield to_yaml(manifest) if place else f"{head}{to_yaml(manifest)}"

@@ -46,7 +46,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @click.option("--without-plugin", multiple=True, metavar="NAME", help="Plugin to disable; repeatable.")
 @click.option(
     "--rotation",
-    type=click.Choice([str(one) for one in RotationMode]),
+    type=click.Choice([str(mode) for mode in RotationMode]),
     help="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by cert-manager, or "
     "by you (none), with a Secret and --ca-bundle of your own.  [default: watch; with --ca-bundle, none]",
 )
@@ -119,12 +119,12 @@ def manifests(
             kind_settings=_texts(kind_settings),
             queues=queues_text(queues),
         )
-        found = objects(installed(), installation)
+        rendered = objects(installed(), installation)
     except ValidationError as error:
         raise click.UsageError(faults_of(error)) from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    click.echo("---\n".join(to_yaml(one) for one in found), nl=False)
+    click.echo("---\n".join(to_yaml(manifest) for manifest in rendered), nl=False)
 
 
 def _texts(files: tuple[KindFile, ...]) -> dict[str, str]:

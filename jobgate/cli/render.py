@@ -33,11 +33,11 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     read, or - for standard input. Exit status: 0; 1 if a job would be denied; 2 if the input is invalid or contains no
     job that the runner can run.
     """
-    made: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     queueing = queueing_of(configured.settings)
     groups = None
     if queueing is not None:
-        groups = grouping(queueing, next((one for one in versions(queueing.system) if one != _FUTURE), ""))
+        groups = grouping(queueing, next((version for version in versions(queueing.system) if version != _FUTURE), ""))
     denied = False
     manifests, broken = read_files(files)
     warn(manifests)
@@ -51,8 +51,8 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
             denied = True
             click.echo("\n".join([f"{title(manifest)}: denied", *bullets(verdict.status)]), err=True)
         elif kind is not None:
-            made += rendered(kind, verdict.document, namespace, configured.settings.domain, groups)
-    if made:
-        click.echo(yaml.safe_dump_all(made, sort_keys=False, allow_unicode=True), nl=False)
+            objects += rendered(kind, verdict.document, namespace, configured.settings.domain, groups)
+    if objects:
+        click.echo(yaml.safe_dump_all(objects, sort_keys=False, allow_unicode=True), nl=False)
     what = "rendered: no object is of a kind that the runner runs"
-    finish(context, what, broken=broken, done=bool(made) or denied, denied=denied)
+    finish(context, what, broken=broken, done=bool(objects) or denied, denied=denied)

@@ -28,7 +28,7 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def _files(path: str) -> Sequence[str]:
-    """Return the file, or the files that `kubectl apply -f` reads in a directory: not those of directories in it."""
+    """Return the file, or the files in a directory, not in its subdirectories, as `kubectl apply -f` reads them."""
     if path == "-" or not Path(path).is_dir():
         return [path]
     return [str(file) for file in in_folder(Path(path), "*")]
@@ -95,7 +95,7 @@ def warn(manifests: Iterable[Manifest]) -> None:
 def finish(context: click.Context, what: str, *, broken: bool, done: bool, denied: bool) -> None:
     """End a command: with status 2 if a file is broken or nothing was done, with 1 if an object is denied.
 
-    `what` is what was done with which objects: `reviewed: no object is of a known kind`.
+    `what` completes the message "nothing was …": `reviewed: no object is of a known kind`.
     """
     if not done and not broken:
         click.echo(f"nothing was {what}", err=True)
@@ -117,7 +117,7 @@ def bullets(status: Mapping[str, Any]) -> Iterator[str]:
 def text_report(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
     """Yield the report on one object, line by line."""
     word = click.style("allowed", fg="green") if verdict.allowed else click.style("denied", fg="red")
-    # Of what was not reviewed, a warning says so.
+    # A warning says that an object was not reviewed.
     yield f"{title(manifest)}: {word}" if verdict.reviewed else title(manifest)
     if verdict.status is not None:
         yield from bullets(verdict.status)

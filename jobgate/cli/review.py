@@ -92,7 +92,7 @@ def review(  # noqa: PLR0913 - one argument an option
 
 
 def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
-    """Return the verdict on an object, with a warning where nothing would run it."""
+    """Return the verdict on an object, with a warning if nothing would run it."""
     verdict = judge(document, options)
     kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     settings = options.settings
@@ -102,7 +102,7 @@ def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
 
 def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:
     if output == "text":
-        click.echo("\n".join(line for one in verdicts for line in text_report(*one)), nl=bool(verdicts))
+        click.echo("\n".join(line for entry in verdicts for line in text_report(*entry)), nl=bool(verdicts))
         return
     entries = [_entry(manifest, verdict) for manifest, verdict in verdicts]
     if output == "json":

@@ -148,7 +148,7 @@ def rotate(
     from dataclasses import replace
 
     from certs import Blocked, Wait
-    from jobgate.rotation import rotate_once, sentence
+    from jobgate.serving.rotation import rotate_once, sentence
 
     def printed(step: Step) -> None:
         if not isinstance(step, Wait | Blocked):
@@ -212,8 +212,8 @@ def watch(
 
     A bundle that another client overwrites is restored within seconds.
     """
-    from jobgate.rotation import keep
     from jobgate.serving.leader import LeaderSettings
+    from jobgate.serving.rotation import keep
     from webhook.server import log
 
     log.configure()
@@ -230,11 +230,11 @@ def status(*, scope: RotationScope, settings: RotationSettings, kubeconfig: Path
 
     Changes nothing. Exit status: 0 if there is no problem, 1 if there is one.
     """
-    from jobgate.rotation import status_of
+    from jobgate.serving.rotation import status_of
 
-    found = _run(kubeconfig, lambda client: status_of(client, scope, settings))
-    click.echo(json.dumps(found, indent=2) if output == "json" else _text(found))
-    if found["problems"]:
+    report = _run(kubeconfig, lambda client: status_of(client, scope, settings))
+    click.echo(json.dumps(report, indent=2) if output == "json" else _text(report))
+    if report["problems"]:
         raise click.exceptions.Exit(1)
 
 
@@ -248,8 +248,8 @@ def _text(report: Mapping[str, Any]) -> str:
         foreign = f", {target['foreignCAs']} other CAs" if target["foreignCAs"] else ""
         lines.append(f"target      {target['name']}: {target['entries']} entries trust generations {trusts}{foreign}")
     lines += [
-        f"server      {one['address']}: " + (one["fault"] or f"serves generation {one['generation']}")
-        for one in report["served"]
+        f"server      {server['address']}: " + (server["fault"] or f"serves generation {server['generation']}")
+        for server in report["served"]
     ]
     lines += [f"next        {report['next']['step']}: {report['next']['why']}"]
     lines += [f"problem     {problem}" for problem in report["problems"]]

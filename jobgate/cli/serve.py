@@ -141,12 +141,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         metrics=metrics,
     )
     endpoint = server.Endpoint(
-        kinds,
-        configured.settings,
-        objects=known.cache,
-        further=view.routes(known),
-        limits=limits,
-        metrics=metrics,
+        kinds, configured.settings, objects=known.cache, further=view.routes(known), limits=limits, metrics=metrics
     )
     known.serve(endpoint)
     endpoint.lacking = certificates.lacking
@@ -161,7 +156,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         with server.stopping_on_signals(stop), own as listened_on:
             if sockets is not None:
                 stop_with_parent(stop)
-            beside = [asyncio.create_task(one.run()) for one in (*reloaders, known, source)]
+            beside = [asyncio.create_task(service.run()) for service in (*reloaders, known, source)]
             try:
                 await server.serve(endpoint, certificates.context, listened_on, stop=stop, delay=drain_seconds)
             finally:
@@ -174,13 +169,13 @@ def serve(  # noqa: PLR0913 - one argument an option
 
 
 def limits_of(written: Iterable[str]) -> Limits:
-    """Return the limits of the server, with those that are written as `review-time=1.5`."""
+    """Return the limits of the server, changed by texts of the form `review-time=1.5`."""
     from webhook.server.limits import Limits  # needs the extra `server`
 
     types = {field.name.replace("_", "-"): field.type for field in fields(Limits)}
     changed: dict[str, Any] = {}
-    for one in written:
-        name, _, value = one.partition("=")
+    for entry in written:
+        name, _, value = entry.partition("=")
         if name not in types:
             raise click.BadParameter(f"'{name}' must be one of {', '.join(types)}", param_hint="--limit")
         try:
@@ -189,7 +184,7 @@ def limits_of(written: Iterable[str]) -> Limits:
             number = 0
         if not 0 < number < inf:
             sort = "a whole number" if types[name] == "int" else "a number"
-            raise click.BadParameter(f"'{one}': {name} must be {sort} above 0", param_hint="--limit")
+            raise click.BadParameter(f"'{entry}': {name} must be {sort} above 0", param_hint="--limit")
         changed[name.replace("-", "_")] = number
     return Limits(**changed)
 
@@ -202,7 +197,7 @@ def _source(
     kubeconfig: Path | None,
     metrics: ServingMetrics,
 ) -> tuple[Certificates, SecretSource | Poller]:
-    """Return the certificates to serve, and what keeps them up to date. Files are read once here."""
+    """Return the certificates to serve, and the task that keeps them up to date. Files are read once here."""
     from jobgate.serving.certificate import NAMESPACE, SecretName, SecretSource
     from webhook.server.candidate import BadCertificate, Fault
     from webhook.server.certificates import Certificates
@@ -211,11 +206,11 @@ def _source(
     if secret is not None and cert is None and key is None:
         _need_client()
         try:
-            found = SecretName.parse(secret, own_namespace() or NAMESPACE)
+            secret_name = SecretName.parse(secret, own_namespace() or NAMESPACE)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--tls-secret") from None
-        certificates = Certificates(metrics, name or found.server)
-        return certificates, SecretSource(certificates, found, kubeconfig, metrics)
+        certificates = Certificates(metrics, name or secret_name.server)
+        return certificates, SecretSource(certificates, secret_name, kubeconfig, metrics)
     if secret is not None or cert is None or key is None:
         raise click.UsageError("either --tls-secret, or both --tls-cert and --tls-key, are required")
     certificates = Certificates(metrics, name or "")
@@ -249,7 +244,7 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
 
 
 def _compile(kinds: Iterable[JobKind]) -> None:
-    """Compile the schemas, which the first requests would otherwise wait for."""
+    """Compile the schemas, so that the first requests need not wait for it."""
     for kind in kinds:
         for judge in (kind.schema.check, kind.schema.fits, kind.schema.accepts):
             judge({})

@@ -93,8 +93,8 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
 
 def queueing_of(settings: Settings) -> QueueingArguments | None:
     """Return the queueing settings of the installation; None if there are none."""
-    found = settings.plugins.get(Queueing.name)
-    return found if isinstance(found, QueueingArguments) else None
+    queueing = settings.plugins.get(Queueing.name)
+    return queueing if isinstance(queueing, QueueingArguments) else None
 
 
 def checked_queueing(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -156,8 +156,10 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
         plural = value.partition("/")[0]
         operators = [kind.operator for kind in kinds if kind.plural == plural]
         if not operators:
-            raise click.BadParameter(f"{value!r} must begin with one of {', '.join(f'{one.plural}/' for one in kinds)}")
-        ours = [one.capabilities for one in operators if isinstance(one, Operator)]
+            raise click.BadParameter(
+                f"{value!r} must begin with one of {', '.join(f'{kind.plural}/' for kind in kinds)}"
+            )
+        ours = [operator.capabilities for operator in operators if isinstance(operator, Operator)]
         if len(ours) == len(operators):
             among([value], sorted(f"{plural}/{word}" for word in frozenset(map(to_camel, FIELDS)).union(*ours)))
     return values

@@ -13,15 +13,4 @@ from jobgate.cluster.cache import Cache
 from jobgate.cluster.informer import Api, ApiError, Backoff, IncompleteError, Informer, Key, Page, slim
 from jobgate.cluster.resource import Resource
 
-__all__ = [
-    "Api",
-    "ApiError",
-    "Backoff",
-    "Cache",
-    "IncompleteError",
-    "Informer",
-    "Key",
-    "Page",
-    "Resource",
-    "slim",
-]
+__all__ = ["Api", "ApiError", "Backoff", "Cache", "IncompleteError", "Informer", "Key", "Page", "Resource", "slim"]

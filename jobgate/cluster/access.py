@@ -12,7 +12,7 @@ REVIEWS: Final = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
 
 
 async def is_allowed(client: ObjectClient, user: str, groups: Iterable[str], **attributes: str) -> bool:
-    """Return whether a user may do something.
+    """Return whether a user may do something, by a SubjectAccessReview.
 
     `attributes` are `verb`, `group`, `resource`, `subresource`, `name` and `namespace`. A cluster-scoped resource may
     have a namespace too, so that a RoleBinding can grant the permission.

@@ -19,15 +19,15 @@ MUTATING = Resource("mutatingwebhookconfigurations", "v1", "admissionregistratio
 VALIDATING = Resource("validatingwebhookconfigurations", "v1", "admissionregistration.k8s.io")
 CRDS = Resource("customresourcedefinitions", "v1", "apiextensions.k8s.io")
 
-_RESOURCES = {one.plural: one for one in (MUTATING, VALIDATING, CRDS)}
+_RESOURCES = {resource.plural: resource for resource in (MUTATING, VALIDATING, CRDS)}
 
 
 @dataclass(frozen=True, slots=True)
 class RotationScope:
     """What is rotated: a Secret, and the bundles of both webhook configurations and of CRDs with a conversion webhook.
 
-    CRDs are those of a name or of the label selector. Of the entries, those are ours that call the Service, or a URL.
-    Addresses of servers are used instead of the Service's endpoints.
+    CRDs are selected by name or by label. An entry is ours if it calls the Service or a URL. If there are addresses,
+    they are used instead of the Service's endpoints.
     """
 
     namespace: str
@@ -47,7 +47,7 @@ class Bundles:
         self._scope = scope
 
     async def read(self) -> Sequence[Target]:
-        """Return all targets as they are now; one that may not be read has a fault."""
+        """Return the current state of all targets; a target that may not be read has a fault."""
         targets = [await self._read(resource, self._scope.configuration) for resource in (MUTATING, VALIDATING)]
         targets += [await self._read(CRDS, name) for name in self._scope.crds]
         if self._scope.crd_selector:
@@ -55,7 +55,7 @@ class Bundles:
         return tuple({str(target): target for target in targets}.values())
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
-        """Give each entry of a target its bundle, if the target is still as it was seen."""
+        """Write the bundle of each entry of a target, unless the target has changed since it was read."""
         resource = _RESOURCES[seen.kind]
         encoded = [base64.b64encode(bundle).decode() for bundle in bundles]
         with translated_errors("patch", resource, seen.name):
@@ -64,10 +64,14 @@ class Bundles:
     async def _read(self, resource: Resource, name: str) -> Target:
         try:
             with translated_errors("get", resource, name):
-                found = await self._cluster.get(resource, name)
+                configuration = await self._cluster.get(resource, name)
         except Refusal as refusal:
             return Target(resource.plural, name, fault=str(refusal))
-        return Target(resource.plural, name, found=False) if found is None else self._target(resource, found)
+        return (
+            Target(resource.plural, name, found=False)
+            if configuration is None
+            else self._target(resource, configuration)
+        )
 
     async def _selected(self, selector: str) -> Sequence[Target]:
         try:
@@ -78,51 +82,52 @@ class Bundles:
             return [Target(CRDS.plural, selector, fault=str(refusal))]
         return [target for target in targets if target.entries]
 
-    def _target(self, resource: Resource, found: Mapping[str, Any]) -> Target:
+    def _target(self, resource: Resource, configuration: Mapping[str, Any]) -> Target:
         return Target(
             kind=resource.plural,
-            name=found["metadata"]["name"],
-            version=asked_version(found),
+            name=configuration["metadata"]["name"],
+            version=asked_version(configuration),
             entries=tuple(
-                TargetEntry(name, decoded(client.get("caBundle"))) for name, client in self._ours(resource, found)
+                TargetEntry(name, decoded(client.get("caBundle")))
+                for name, client in self._ours(resource, configuration)
             ),
-            origin=found,
+            origin=configuration,
         )
 
-    def _ours(self, resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the entries that call our server: their names, and how they call it."""
-        for name, client in clients(resource, found):
+    def _ours(self, resource: Resource, configuration: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the entries that call our server: name and client configuration."""
+        for name, client in clients(resource, configuration):
             service = client.get("service") or {}
             called = (service.get("namespace"), service.get("name"))
             if called == (self._scope.namespace, self._scope.service) or client.get("url"):
                 yield name, client
 
-    def _changes(self, resource: Resource, found: Mapping[str, Any], encoded: Sequence[str]) -> dict[str, Any]:
+    def _changes(self, resource: Resource, configuration: Mapping[str, Any], encoded: Sequence[str]) -> dict[str, Any]:
         """Return the merge patch with the bundles of our entries.
 
-        It replaces the whole list of entries, which is safe because it holds only for the object as it was read.
+        It replaces the whole list of entries, and fails if the object has changed since it was read.
         """
         if resource == CRDS:
             return {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": encoded[0]}}}}}
-        ours = {name for name, _ in self._ours(resource, found)}
+        ours = {name for name, _ in self._ours(resource, configuration)}
         rest = iter(encoded)
         return {
             "webhooks": [
                 {**entry, "clientConfig": {**entry["clientConfig"], "caBundle": next(rest)}}
                 if entry["name"] in ours
                 else entry
-                for entry in found["webhooks"]
+                for entry in configuration["webhooks"]
             ]
         }
 
 
-def clients(resource: Resource, found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def clients(resource: Resource, configuration: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the client configurations of a webhook configuration or a CRD, each with its name."""
     if resource != CRDS:
-        for entry in found.get("webhooks") or ():
+        for entry in configuration.get("webhooks") or ():
             yield entry["name"], entry["clientConfig"]
         return
-    conversion = (found.get("spec") or {}).get("conversion") or {}
+    conversion = (configuration.get("spec") or {}).get("conversion") or {}
     client = (conversion.get("webhook") or {}).get("clientConfig")
     if conversion.get("strategy") == "Webhook" and client is not None:
         yield "conversion", client

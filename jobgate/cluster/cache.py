@@ -13,7 +13,7 @@ from jobgate.room import LIST_LIMIT, Room, weight_of
 
 _NAMESPACES = Resource("namespaces", "v1", "")
 _POD_SECURITY: Final = "pod-security.kubernetes.io/"
-#: For what rules look up; of what has a `keep` of its own, only the entries count.
+#: Memory for objects that rules look up, in bytes. For resources with a `keep` of their own, only entries count.
 ROOM: Final = 32 * 1024 * 1024
 
 
@@ -25,12 +25,13 @@ class Cache:
         resources: Iterable[str],
         backoff: Backoff | None = None,
         keeps: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
-        again: Callable[[Iterable[Mapping[str, Any]]], bool] | None = None,
+        relist: Callable[[Iterable[Mapping[str, Any]]], bool] | None = None,
         changed: Callable[[Key], None] | None = None,
     ) -> None:
-        """Create a cache that knows nothing of these resources (`<plural>.<version>.<group>`).
+        """Create an empty cache of these resources (`<plural>.<version>.<group>`).
 
-        `keeps` has the `keep` of informers by resource, for which `again` is asked, too; without one, it is `slim`.
+        `keeps` has the argument `keep` of informers, by resource; the default is `slim`. Only these informers get
+        `relist`.
         """
         keeps, room = keeps or {}, Room(ROOM)
         self.informers: Mapping[str, Informer[dict[str, Any]]] = {
@@ -38,7 +39,7 @@ class Cache:
                 resource,
                 backoff,
                 keep=_namespace if resource == _NAMESPACES else keeps.get(name, slim),
-                again=again if name in keeps else None,
+                relist=relist if name in keeps else None,
                 changed=changed,
                 room=None if resource == _NAMESPACES else room,
                 weigh=(lambda _: 0) if name in keeps else weight_of,
@@ -52,14 +53,14 @@ class Cache:
         return self.informers[resource].get(name, namespace)
 
     async def run(self, api: Api) -> None:
-        """Keep everything up to date, for ever."""
+        """Keep everything up to date, until cancelled."""
         async with asyncio.TaskGroup() as group:
             for informer in self.informers.values():
                 group.create_task(informer.run(api))
 
 
-def _namespace(found: dict[str, Any]) -> dict[str, Any]:
+def _namespace(namespace: dict[str, Any]) -> dict[str, Any]:
     """Return a namespace with its labels only, those of Pod Security first; there may be thousands of namespaces."""
-    labels = found["metadata"].get("labels") or {}
+    labels = namespace["metadata"].get("labels") or {}
     first = sorted(labels, key=lambda key: not key.startswith(_POD_SECURITY))
     return {"metadata": {"labels": {key: labels[key] for key in islice(first, LIST_LIMIT)}}}

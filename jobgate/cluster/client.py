@@ -26,10 +26,10 @@ from webhook import trace
 WATCH = 40
 #: Timeout of a read of one object, in seconds: a request waits for it.
 GET = 2.0
-#: Timeout of a write, in seconds. Admission webhooks take a part of it.
+#: Timeout of a write, in seconds, including its admission webhooks.
 WRITE = 15.0
 #: Most objects and bytes of a page of a list. A larger page is requested again with fewer objects, so that objects of a
-#: MiB each take no more memory than small ones. A single object is read whatever its size.
+#: MiB each take no more memory than small ones. A page with a single object has no limit.
 PAGE_OBJECTS, PAGE_BYTES = 100, 8 * 1024 * 1024
 _CONNECT, _MARGIN = 10.0, 10.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
@@ -42,7 +42,7 @@ class _ListMeta(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
-    """A page of a list: its objects stay text until they are asked for, one by one."""
+    """A page of a list. Each object is parsed when it is read."""
 
     metadata: _ListMeta
     items: list[msgspec.Raw] | None = None
@@ -52,7 +52,7 @@ _read_list = msgspec.json.Decoder(_List).decode
 
 
 class Pace:
-    """Lets through so many calls a second, and twice as many at once after a quiet time."""
+    """Rate limiter with a burst of two seconds."""
 
     def __init__(self, per_second: float) -> None:
         self._interval = 1.0 / per_second
@@ -62,16 +62,16 @@ class Pace:
     async def wait(self) -> None:
         """Wait until the next call may be made."""
         now = time.monotonic()
-        # What was not used lately is there at once; what is used beyond it is owed.
+        # Unused time allows a burst; calls beyond it wait.
         self._next = max(self._next, now - self._burst) + self._interval
         if self._next > now:
             await asyncio.sleep(self._next - now)
 
 
 class Client:
-    """A `ClusterClient`, which says what each request does. Use it in an `async with`.
+    """A `ClusterClient`, whose docstrings describe each request. Use it in an `async with`.
 
-    Clients that are made of it, for some objects only or with a rate limit, use its connection, and close with it.
+    Clients derived from it, for some objects only or with a rate limit, share its connection, and close with it.
     """
 
     def __init__(
@@ -83,9 +83,9 @@ class Client:
         pace: Pace | None = None,
         time: ServerTime | None = None,
     ) -> None:
-        """Create a client; `selector` and `namespace` are those of lists and watches, `pace` of all other requests.
+        """Create a client.
 
-        `time` follows the responses.
+        `selector` and `namespace` apply to lists and watches, `pace` to all other requests. Responses set `time`.
         """
         self._api = api
         self._selector = selector or {}
@@ -95,7 +95,7 @@ class Client:
 
     @classmethod
     async def connect(cls, kubeconfig: Path | None = None) -> Self:
-        """Return a client with the credentials of a kubeconfig, or else of the pod that this runs in.
+        """Return a client with the credentials of a kubeconfig, or of the pod's service account.
 
         Raises:
             kubernetes.config.ConfigException: there are none, or the file is no kubeconfig.
@@ -108,9 +108,9 @@ class Client:
                 await config.load_kube_config(
                     config_file=str(kubeconfig), client_configuration=configuration, persist_config=False
                 )
-            except (AttributeError, TypeError):  # what the library makes of YAML that is no object
+            except (AttributeError, TypeError):  # raised by the library if the YAML is not a mapping
                 raise config.ConfigException(f"{kubeconfig} is no kubeconfig") from None
-        # Where no proxy is set, the environment says nothing else: asking it costs two changes of thread a request.
+        # Only proxies are read from the environment. Without them, reading it would cost two thread switches a request.
         configuration.client_session_kwargs = {"trust_env": bool(getproxies_environment())}
         return cls(ApiClient(configuration))
 
@@ -137,7 +137,7 @@ class Client:
                 return
 
     async def _page(self, resource: Resource, limit: int, token: str) -> _List | None:
-        """Return at most `limit` objects from a place in the list on, or None if a page cannot hold them."""
+        """Return at most `limit` objects, or None if they exceed a page."""
         params = {"limit": str(limit), **({"continue": token} if token else {})}
         body = bytearray()
         with _answered():
@@ -150,18 +150,18 @@ class Client:
         return _read_list(body)
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
-        """Return one object as it is stored now, or None."""
+        """Return the stored object, or None."""
         if self._pace is not None:
             await self._pace.wait()
         try:
             with _answered():
                 response = await self._get(resource.path_of(name, namespace), {}, ClientTimeout(total=GET))
-                found: dict[str, Any] = orjson.loads(await response.read())
+                document: dict[str, Any] = orjson.loads(await response.read())
         except ApiError as error:
             if error.code == _NOT_FOUND:
                 return None
             raise
-        return found
+        return document
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         """Yield the events since a resourceVersion, until the API server ends them."""
@@ -173,7 +173,7 @@ class Client:
         }
         response = await self._select(resource, params, ClientTimeout(total=WATCH + _MARGIN, connect=_CONNECT))
         try:
-            # A line has no limit, as a page of one object has none: a large object would end each watch.
+            # A line has no limit, like a page with a single object: otherwise a large object would end each watch.
             line = bytearray()
             async for chunk in response.content.iter_any():
                 *ends, rest = chunk.split(b"\n")
@@ -186,17 +186,17 @@ class Client:
             response.close()
 
     def named(self, name: str, namespace: str) -> Client:
-        """Return a client for one object: rights to `list` and `watch` it by `resourceNames` are enough."""
-        # An API server grants a right to one name by this selector, and by no other.
+        """Return a client for one object: permission to `list` and `watch` it by `resourceNames` is enough."""
+        # With this field selector only, an API server applies `resourceNames` to lists and watches.
         return self.within(namespace, f"metadata.name={name}")
 
     def labelled(self, selector: str, namespace: str = "") -> Client:
-        """Return a client for objects of a label selector, in a namespace or in all."""
+        """Return a client for objects with certain labels, in one namespace or in all."""
         labels = {"labelSelector": selector} if selector else {}
         return Client(self._api, selector=labels, namespace=namespace, time=self.time)
 
     def within(self, namespace: str, fields: str = "") -> Client:
-        """Return a client for objects of a namespace, and of a field selector."""
+        """Return a client for objects in a namespace, with a field selector."""
         selector = {"fieldSelector": fields} if fields else {}
         return Client(self._api, selector=selector, namespace=namespace, time=self.time)
 
@@ -205,33 +205,35 @@ class Client:
         return Client(self._api, pace=Pace(per_second), time=self.time)
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
-        """Create an object, or try whether it could be."""
+        """Create an object; `dry` only validates it."""
         path = resource.path_of("", manifest["metadata"].get("namespace", "")).rstrip("/")
         return await self._write("POST", resource, path, manifest, {"dryRun": "All"} if dry else {}, _JSON)
 
-    async def patch(self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Change an object by a merge patch; 409 if it is not as it was found."""
-        metadata = {**changes.get("metadata", {}), **_identity(found)}
+    async def patch(
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Change an object by a merge patch; 409 if it has changed since it was read."""
+        metadata = {**changes.get("metadata", {}), **_identity(observed)}
         return await self._write(
-            "PATCH", resource, _path(resource, found), {**changes, "metadata": metadata}, {}, _MERGE
+            "PATCH", resource, _path(resource, observed), {**changes, "metadata": metadata}, {}, _MERGE
         )
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
-        """Delete an object; 409 if it is not as it was found."""
+    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
+        """Delete an object; 409 if it has changed since it was read."""
         options = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
-            "preconditions": _identity(found),
+            "preconditions": _identity(observed),
             **({"propagationPolicy": propagation} if propagation else {}),
         }
-        await self._write("DELETE", resource, _path(resource, found), options, {}, _JSON)
+        await self._write("DELETE", resource, _path(resource, observed), options, {}, _JSON)
 
     async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Change the status of an object by a merge patch; 409 if it is not as it was found."""
-        body = {"metadata": _identity(found), "status": dict(changes)}
-        return await self._write("PATCH", resource, f"{_path(resource, found)}/status", body, {}, _MERGE)
+        """Change the status of an object by a merge patch; 409 if it has changed since it was read."""
+        body = {"metadata": _identity(observed), "status": dict(changes)}
+        return await self._write("PATCH", resource, f"{_path(resource, observed)}/status", body, {}, _MERGE)
 
     async def _write(
         self,
@@ -252,13 +254,13 @@ class Client:
         try:
             document = orjson.loads(text)
         except orjson.JSONDecodeError:
-            document = {}  # of something between us and the API server
+            document = {}  # from a proxy, not from the API server
         if not isinstance(document, dict) or not 200 <= answer.status < 300:
             raise rejection(resource, answer.status, document if isinstance(document, dict) else {})
         return document
 
     async def _select(self, resource: Resource, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
-        """Ask for objects of the selector."""
+        """Get the objects of the selector."""
         path = resource.path_of("", self._namespace).rstrip("/")
         return await self._get(path, {**params, **self._selector}, limits)
 
@@ -299,11 +301,11 @@ class Client:
 
 
 def rejection(resource: Resource, code: int, status: Mapping[str, Any]) -> ApiError:
-    """Return the error of a response that is a Status."""
+    """Return the error that a Status describes."""
     details = status.get("details")
     causes = details.get("causes") if isinstance(details, dict) else None
     after = details.get("retryAfterSeconds") if isinstance(details, dict) else None
-    reasons = {one.get("reason") for one in causes or () if isinstance(one, dict)}
+    reasons = {cause.get("reason") for cause in causes or () if isinstance(cause, dict)}
     # A message about an invalid object quotes it; a message about a missing right names it.
     secret = resource.plural == "secrets" and code != _FORBIDDEN
     return ApiError(
@@ -326,11 +328,11 @@ def _answered() -> Iterator[None]:
         raise ConnectionError(f"{type(error).__qualname__}: {error}") from error
 
 
-def _identity(found: Mapping[str, Any]) -> dict[str, str]:
-    """Return the preconditions under which an object is still as it was found."""
-    metadata = found["metadata"]
+def _identity(observed: Mapping[str, Any]) -> dict[str, str]:
+    """Return the preconditions that fail if an object has changed since it was read."""
+    metadata = observed["metadata"]
     return {key: metadata[key] for key in ("uid", "resourceVersion") if key in metadata}
 
 
-def _path(resource: Resource, found: Mapping[str, Any]) -> str:
-    return resource.path_of(found["metadata"]["name"], found["metadata"].get("namespace", ""))
+def _path(resource: Resource, observed: Mapping[str, Any]) -> str:
+    return resource.path_of(observed["metadata"]["name"], observed["metadata"].get("namespace", ""))

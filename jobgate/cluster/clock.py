@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-#: Difference to a response's time that is followed: its header has whole seconds, and may be read late.
+#: Smaller differences to the time in a response are ignored: the header has whole seconds, and may be read late.
 _TOLERANCE: Final = timedelta(seconds=2)
 
 
 class ServerTime:
-    """The time by the latest responses; by this machine's clock before the first."""
+    """The time of the latest responses; before the first, the time of this machine."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -21,9 +21,9 @@ class ServerTime:
 
     def heard(self, header: str) -> None:
         """Take the header Date of a response."""
-        there = date(header)
-        if there is not None and (self._zero is None or abs(there - self.now()) > _TOLERANCE):
-            self._zero = there - self._elapsed()
+        server_time = date(header)
+        if server_time is not None and (self._zero is None or abs(server_time - self.now()) > _TOLERANCE):
+            self._zero = server_time - self._elapsed()
 
     def now(self) -> datetime:
         """Return the time."""
@@ -36,7 +36,7 @@ class ServerTime:
 def date(header: str) -> datetime | None:
     """Return the time in a header Date, if there is one."""
     try:
-        found = parsedate_to_datetime(header)
+        parsed = parsedate_to_datetime(header)
     except ValueError:
         return None
-    return found.astimezone(UTC) if found.tzinfo else None
+    return parsed.astimezone(UTC) if parsed.tzinfo else None

@@ -18,11 +18,11 @@ from jobgate.cluster.resource import Resource
 SLICES = Resource("endpointslices", "v1", "discovery.k8s.io")
 SERVICES = Resource("services", "v1", "")
 
-#: Timeout of a handshake, in seconds, and how many are made at the same time.
+#: Timeout of a handshake, in seconds, and the number of concurrent handshakes.
 HANDSHAKE, AT_ONCE = 5.0, 32
-#: Our port of a Service that has several.
+#: Name of our port in a Service with several ports.
 PORT_NAME = "webhook"
-#: The port of an ExternalName Service that names none.
+#: Port of an ExternalName Service without ports.
 HTTPS = 443
 
 Address = tuple[str, int]
@@ -42,26 +42,26 @@ class Endpoints:
         """Make a handshake with each address, and ask for the server name as API servers do."""
         slots = asyncio.Semaphore(AT_ONCE)
 
-        async def one(address: Address) -> Served:
+        async def probe(address: Address) -> Served:
             async with slots:
                 return await shown(address, f"{self._service}.{self._namespace}.svc")
 
-        return await asyncio.gather(*map(one, self._given or await self.addresses()))
+        return await asyncio.gather(*map(probe, self._given or await self.addresses()))
 
     async def addresses(self) -> Sequence[Address]:
         """Return host and port of all endpoints that are ready or terminating: API servers may connect to both."""
         ours = self._client.labelled(f"kubernetes.io/service-name={self._service}", self._namespace)
         with translated_errors("list", SLICES, namespace=self._namespace):
             slices, _ = await ours.list(SLICES)
-        found = tuple(dict.fromkeys(address for one in slices for address in addresses_of(one)))
-        return found or await self._external()
+        ready = tuple(dict.fromkeys(address for endpoint_slice in slices for address in addresses_of(endpoint_slice)))
+        return ready or await self._external()
 
     async def _external(self) -> Sequence[Address]:
         try:
             with translated_errors("get", SERVICES, self._service, self._namespace):
                 service = await self._client.get(SERVICES, self._service, self._namespace)
         except Refusal:
-            return ()  # where pods serve, the Service need not be read
+            return ()  # permission to read the Service is needed only for servers outside the cluster
         spec = (service or {}).get("spec") or {}
         if spec.get("type") != "ExternalName":
             return ()
@@ -74,7 +74,7 @@ def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
     ports = [port["port"] for port in ours_of(endpoint_slice.get("ports") or ()) if port.get("port")]
     for endpoint in endpoint_slice.get("endpoints") or ():
         conditions = endpoint.get("conditions") or {}
-        # What is not said of readiness counts as ready (discovery.k8s.io/v1).
+        # An endpoint without the condition counts as ready (discovery.k8s.io/v1).
         if conditions.get("ready") is False and not conditions.get("terminating"):
             continue
         for address in endpoint.get("addresses") or ():
@@ -83,7 +83,7 @@ def addresses_of(endpoint_slice: Mapping[str, Any]) -> Iterator[Address]:
 
 
 def ours_of(ports: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return our port; of a Service or slice that does not name it, all ports."""
+    """Return our port; all ports if the Service or slice does not name ours."""
     return [port for port in ports if port.get("name") == PORT_NAME] or ports
 
 

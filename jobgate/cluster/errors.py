@@ -16,7 +16,7 @@ _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY = 401, 403, 429
 
 @contextmanager
 def translated_errors(verb: str, resource: Resource, name: str = "", namespace: str = "") -> Iterator[None]:
-    """Translate the errors of a request with this RBAC verb to `Conflict`, `Refusal` and `Unavailable`."""
+    """Translate errors of a request, with this RBAC verb, to `Conflict`, `Refusal` and `Unavailable`."""
     kind = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     what = f"{kind} {namespace}/{name}".rstrip("/") if namespace else f"{kind} {name}".rstrip()
     try:

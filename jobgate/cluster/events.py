@@ -15,22 +15,24 @@ from jobgate.cluster.resource import Resource
 EVENTS: Final = Resource("events", "v1", "")
 #: Most characters of a message (k8s.io/kubernetes, pkg/apis/core/validation/events.go).
 MESSAGE_LIMIT: Final = 1024
+#: Fields of an `involvedObject`.
+_IDENTITY: Final = ("apiVersion", "kind", "name", "namespace", "uid")
 
 _logger = logging.getLogger("jobgate")
 
 
 def event(
     about: Mapping[str, str],
-    said: tuple[Literal["Normal", "Warning"], str, str],
+    content: tuple[Literal["Normal", "Warning"], str, str],
     component: str,
     now: datetime,
     dedupe_key: str = "",
 ) -> dict[str, Any]:
-    """Return an Event about an `involvedObject`: its type, reason and message, which is truncated.
+    """Return an Event about an `involvedObject`; `content` is type, reason and message. A long message is truncated.
 
-    Events with the same dedupe_key have the same name, so that each is written once; without one, the name is random.
+    Events with the same dedupe_key have the same name, so that each is written once; without it, the name is random.
     """
-    kind, reason, message = said
+    kind, reason, message = content
     stamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     digest = hashlib.sha256(dedupe_key.encode()).hexdigest()[:16]
     name = (
@@ -54,15 +56,32 @@ def event(
     }
 
 
-async def write_event(objects: ObjectClient, made: Mapping[str, Any]) -> bool:
-    """Write an Event, unless one of its name exists; return whether there is one now. A failure is logged."""
+async def write_event(objects: ObjectClient, manifest: Mapping[str, Any]) -> bool:
+    """Write an Event, unless its name exists; return whether it exists now. A failure is logged."""
     try:
-        await objects.create(EVENTS, made)
+        await objects.create(EVENTS, manifest)
     except (ApiError, OSError, TimeoutError) as error:
         if isinstance(error, ApiError) and error.exists:
             return True
-        about = made["involvedObject"]
+        about = manifest["involvedObject"]
         fields = {"object": f"{about['kind']}/{about['name']}", "namespace": about["namespace"]}
         _logger.warning("failed to write an Event", extra={"fields": {**fields, "reason": str(error)}})
         return False
     return True
+
+
+async def write_job_event(
+    objects: ObjectClient,
+    component: str,
+    job: Mapping[str, Any],
+    content: tuple[Literal["Normal", "Warning"], str, str],
+    now: datetime,
+) -> bool:
+    """Write an Event on a job, unless it is stored; return whether it is stored now. A failure is logged.
+
+    `content` is type, reason and message. `job` has the `apiVersion`, `kind` and metadata of the job; Events of another
+    `generation` are others.
+    """
+    about = {key: job[key] for key in _IDENTITY}
+    seal = "\0".join((about["uid"], *content, str(job.get("generation"))))
+    return await write_event(objects, event(about, content, component, now, seal))

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
@@ -21,14 +21,14 @@ from webhook import NotInstalled
 RETRY_PERIOD = 1.0
 #: Seconds without a response of the API server after which the cache is discarded.
 STALE = 60.0
-#: Seconds between two checks whether objects must be listed again, because more of them would be kept; longer where a
-#: list takes more than a twentieth of it.
-AGAIN, AGAIN_TIMES = 10.0, 20
+#: Minimum seconds between two checks whether objects must be listed again, because more of them would be kept; and this
+#: period as a multiple of the duration of a list.
+RELIST_PERIOD, RELIST_TIMES = 10.0, 20
 #: Memory of an object beside what is kept of it, in bytes: in the dicts of the informer, of indices and work queues.
 ENTRY = 1024
-#: Of a namespace, changes of so many objects that are not kept are reported.
+#: Limit of objects that are not kept and whose changes are reported, for each namespace.
 REPORTED = 100
-#: Objects of a list that are read at once before other tasks run: a long list must not block a server.
+#: Objects of a list that are read before other tasks run: a long list must not block a server.
 BATCH = 20
 #: Objects with more bytes than this are read in a thread: the largest take a third of a second.
 LARGE = 64 * 1024
@@ -46,6 +46,7 @@ _NOT_FOUND, _CONFLICT, _GONE, _INVALID = 404, 409, 410, 422
 _logger = logging.getLogger("jobgate")
 
 
+@dataclass(eq=False)
 class ApiError(Exception):
     """The API server rejected a request.
 
@@ -56,34 +57,24 @@ class ApiError(Exception):
         after: seconds to wait before a retry, as the API server asks for.
     """
 
-    def __init__(
-        self,
-        code: int,
-        reason: str = "",
-        message: str = "",
-        *,
-        terminating: bool = False,
-        after: float | None = None,
-    ) -> None:
-        super().__init__(code)
-        self.code = code
-        self.reason = reason
-        self.message = message
-        self.terminating = terminating
-        self.after = after
+    code: int
+    reason: str = ""
+    message: str = ""
+    terminating: bool = field(default=False, kw_only=True)
+    after: float | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
-        said = f"the API server responded with {self.code} {self.reason}".rstrip()
-        return f"{said}: {self.message}" if self.message else said
+        text = f"the API server responded with {self.code} {self.reason}".rstrip()
+        return f"{text}: {self.message}" if self.message else text
 
     @property
     def exists(self) -> bool:
-        """Whether there is an object of that name already."""
+        """Whether an object of that name exists."""
         return self.code == _CONFLICT and self.reason == "AlreadyExists"
 
     @property
     def conflict(self) -> bool:
-        """Whether the object is not, or no longer, the one that was meant."""
+        """Whether the object has changed or was replaced since it was read."""
         return self.code == _CONFLICT and not self.exists
 
     @property
@@ -93,12 +84,12 @@ class ApiError(Exception):
 
     @property
     def invalid(self) -> bool:
-        """Whether the object is none that can be stored, or cannot become so from what it is."""
+        """Whether the object, or this change of it, is invalid."""
         return self.code == _INVALID
 
 
 class IncompleteError(LookupError):
-    """There is no room for all objects of a namespace, so it is not known what there is in it."""
+    """There is no room for all objects of a namespace, so its content is not known."""
 
 
 class Page(NamedTuple):
@@ -134,22 +125,22 @@ class Backoff:
 BACKOFF = Backoff()
 
 
-def slim(found: dict[str, Any]) -> dict[str, Any]:
+def slim(stored: dict[str, Any]) -> dict[str, Any]:
     """Return an object without its managed fields, which are often most of it."""
-    return {**found, "metadata": {key: value for key, value in found["metadata"].items() if key != "managedFields"}}
+    return {**stored, "metadata": {key: value for key, value in stored["metadata"].items() if key != "managedFields"}}
 
 
 def labels(*read: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return what keeps of an object these labels only."""
+    """Return a `keep` of informers that keeps these labels only."""
     shape = {"labels": dict.fromkeys(read, ...)}
-    return lambda found: {"metadata": {"labels": {}} | project(found["metadata"], shape)}
+    return lambda stored: {"metadata": {"labels": {}} | project(stored["metadata"], shape)}
 
 
 class Informer(Generic[T]):
     """Caches one resource. The cache is unknown before the first list, and when the resource is no longer served.
 
-    It stores what `keep` returns for each object; `slim` keeps the object itself. If there is no room for all objects
-    of a namespace, reading one that is not kept raises, because it is not known whether there is one.
+    It stores the result of `keep` for each object; `slim` keeps nearly all of it. If there is no room for all objects
+    of a namespace, reading an object that is not kept raises an error: whether it exists is not known.
     """
 
     def __init__(
@@ -159,7 +150,7 @@ class Informer(Generic[T]):
         *,
         keep: Callable[[dict[str, Any]], T],
         changed: Callable[[Key], None] | None = None,
-        again: Callable[[Iterable[T]], bool] | None = None,
+        relist: Callable[[Iterable[T]], bool] | None = None,
         room: Room | None = None,
         less: Callable[[dict[str, Any]], T] | None = None,
         weigh: Callable[[T], int] = weight_of,
@@ -169,44 +160,44 @@ class Informer(Generic[T]):
         Args:
             resource: the resource.
             backoff: delays after failures.
-            keep: returns what is stored of an object. It must not raise: one object would block all others.
-            changed: called with the key of each object that was added or deleted, or whose stored part changed; after
-                a discarded cache, of each object that was in it or is there. It must be quick and not raise.
-            again: tells of what is stored whether `keep` would keep more by now, so that all objects are listed again.
-                Asked when something is heard (bookmarks come every minute), and at most every `AGAIN` seconds.
-            room: for what is stored; without one it is not bounded.
-            less: returns what is stored of an object if there is no room for what `keep` returns.
+            keep: returns the part of an object to store. It must not raise: one object would block all others.
+            changed: called with the key of an object when it is added or deleted, or its stored part changes; when a
+                discarded cache is filled again, for all former and present objects. It must be quick and not raise.
+            relist: returns whether `keep` would keep more of the stored objects now, so that they are listed again.
+                Called after an event (bookmarks come every minute), at most every `RELIST_PERIOD` seconds.
+            room: memory for stored values; not bounded if None.
+            less: returns the part of an object to store if there is no room for the result of `keep`.
             weigh: returns the memory that a stored value takes, in bytes.
         """
         self.resource = resource
         self._backoff = backoff or BACKOFF
         self._keep = keep
         self._changed = changed or (lambda _: None)
-        self._again = again or (lambda _: False)
+        self._relist = relist or (lambda _: False)
         self._room, self._less, self._weigh = room, less, weigh
         self._sizes: dict[Key, int] = {}
-        #: By namespace: how many objects are not kept, and the size of the smallest for which there was no room.
+        #: By namespace: number of objects that are not kept, and the size of the smallest of them.
         self._lacks: Counter[str] = Counter()
         self._wanted: dict[str, int] = {}
         self._asked = float("-inf")
         self._took = 0.0
         self._objects: dict[Key, T] | None = None
-        #: Keys of a discarded cache, until the next list tells which of them were deleted meanwhile.
+        #: Keys of a discarded cache, until the next list shows which of them were deleted.
         self._discarded: set[Key] = set()
         self._version = ""
         self._heard = 0.0
         self._logged = ""
         self._failure, self._unknown = "not listed yet", LookupError
-        # Whether others need no longer wait: the resource was listed, does not exist, or cannot be listed for now.
+        # Whether nothing needs to wait any more: the resource was listed, does not exist, or cannot be listed for now.
         self.settled = False
-        # The same for who must know before a decision: an API server that does not answer is waited for.
+        # The same for decisions that need the objects: false while the API server does not answer.
         self.learned = False
 
     def get(self, name: str, namespace: str = "") -> T | None:
-        """Return what is stored of an object, or None.
+        """Return the stored part of an object, or None if there is no object.
 
         Raises:
-            LookupError: it is unknown whether there is one.
+            LookupError: whether the object exists is unknown.
             NotInstalled: the API server does not serve the resource.
         """
         kept = self._known().get((namespace, name))
@@ -215,7 +206,7 @@ class Informer(Generic[T]):
         return kept
 
     def peek(self, name: str, namespace: str = "") -> T | None:
-        """Return what is stored of an object, or None if there is nothing."""
+        """Return the stored part of an object, or None if nothing is stored."""
         return (self._objects or {}).get((namespace, name))
 
     def check(self, namespace: str) -> None:
@@ -233,7 +224,7 @@ class Informer(Generic[T]):
 
     @property
     def unkept(self) -> int:
-        """How many objects are not kept because there is no room."""
+        """Number of objects that are not kept because there is no room."""
         return self._lacks.total()
 
     @property
@@ -300,22 +291,24 @@ class Informer(Generic[T]):
         self._heard = time.monotonic()
 
     def _outdated(self) -> bool:
-        """Return whether all objects must be listed again, and have that done next."""
+        """Return whether all objects must be listed again, which is then done next."""
         now = time.monotonic()
-        if now < self._asked + max(AGAIN, AGAIN_TIMES * self._took) or self._objects is None:
+        if now < self._asked + max(RELIST_PERIOD, RELIST_TIMES * self._took) or self._objects is None:
             return False
         self._asked = now
         room = self._room
-        if self._again(self._objects.values()) or (room and any(room.fits(*one) for one in self._wanted.items())):
+        if self._relist(self._objects.values()) or (
+            room and any(room.fits(*wanted) for wanted in self._wanted.items())
+        ):
             self._version = ""
         return not self._version
 
-    async def _put(self, objects: dict[Key, T], key: Key, found: dict[str, Any]) -> bool:
-        """Store what there is room for of an object; return whether anything is."""
-        # An equal value is shared with the list that is replaced.
+    async def _put(self, objects: dict[Key, T], key: Key, document: dict[str, Any]) -> bool:
+        """Store an object, or less of it if there is no room; return whether it is stored."""
+        # An equal value is shared with the objects of the former list.
         before = (self._objects or {}).get(key)
         for keep in filter(None, (self._keep, self._less)):
-            kept = await self._kept(keep, found)
+            kept = await self._kept(keep, document)
             kept = before if before is not None and kept == before else kept
             size = ENTRY + self._weigh(kept) if self._room else 0
             if self._room is None or self._room.swap(key[0], size, self._sizes.get(key, 0)):
@@ -337,20 +330,20 @@ class Informer(Generic[T]):
         fields["consequence"] = "what depends on objects of this resource and namespace waits"
         _logger.warning("no room for more objects of a namespace", extra={"fields": fields})
 
-    async def _kept(self, keep: Callable[[dict[str, Any]], T], found: dict[str, Any]) -> T:
-        if len(msgspec.json.encode(found)) <= LARGE:  # orjson writes no more than 254 levels
-            return keep(found)
-        return await asyncio.get_running_loop().run_in_executor(_reader, keep, found)
+    async def _kept(self, keep: Callable[[dict[str, Any]], T], document: dict[str, Any]) -> T:
+        if len(msgspec.json.encode(document)) <= LARGE:  # orjson writes no more than 254 levels
+            return keep(document)
+        return await asyncio.get_running_loop().run_in_executor(_reader, keep, document)
 
-    async def _take(self, change: str, found: dict[str, Any]) -> None:
+    async def _take(self, change: str, document: dict[str, Any]) -> None:
         """Apply one watch event; raises `ApiError` if it is an error."""
         if change == "ERROR":
-            raise ApiError(int(found.get("code") or 500))
+            raise ApiError(int(document.get("code") or 500))
         objects = self._objects
         if change in {"ADDED", "MODIFIED", "DELETED"} and objects is not None:
-            key = _key(found)
+            key = _key(document)
             before, unknown = objects.get(key), key not in objects and change != "ADDED"
-            lacks = change != "DELETED" and not await self._put(objects, key, found)
+            lacks = change != "DELETED" and not await self._put(objects, key, document)
             if change == "DELETED" or lacks:
                 objects.pop(key, None)
                 self._release(key)
@@ -358,7 +351,7 @@ class Informer(Generic[T]):
             if objects.get(key) != before or (lacks and self._lacks[key[0]] <= REPORTED):
                 self._changed(key)
         # A BOOKMARK has only a resourceVersion.
-        self._version, self._heard = found["metadata"]["resourceVersion"], time.monotonic()
+        self._version, self._heard = document["metadata"]["resourceVersion"], time.monotonic()
 
     def _count(self, namespace: str, more: int) -> None:
         """Count objects of a namespace that are not kept."""
@@ -398,6 +391,6 @@ class Informer(Generic[T]):
             _logger.log(level, message, extra={"fields": fields})
 
 
-def _key(found: Mapping[str, Any]) -> Key:
-    metadata = found["metadata"]
+def _key(document: Mapping[str, Any]) -> Key:
+    metadata = document["metadata"]
     return metadata.get("namespace", ""), metadata["name"]

@@ -90,7 +90,7 @@ class Lease:
                 return
             left = self._times.deadline - (time.monotonic() - self._renewed)
             if not await self._tried(within=left) and self._found is not None and not self._is_ours(self._found):
-                return  # another one holds it
+                return  # another process holds it
 
     async def _tried(self, within: float | None = None) -> bool:
         """Try to acquire or renew the Lease, and return whether it is held."""
@@ -99,7 +99,7 @@ class Lease:
                 held = await self._try()
         except (ApiError, OSError, TimeoutError) as error:
             if self.held:
-                # A write without a response may have succeeded. A candidate goes on measuring what it last saw.
+                # A write without a response may have succeeded. A candidate keeps its last state, to measure its age.
                 self._found = None
             self._log(f"{type(error).__qualname__}: {error}")
             return False
@@ -111,51 +111,51 @@ class Lease:
         now = time.monotonic()
         if not (self.held and self._found):
             await self._look()
-        found = self._found
-        if found is None:
+        lease = self._found
+        if lease is None:
             metadata = {"name": self._name, "namespace": self._namespace}
-            made = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-            self._found = await self._objects.create(LEASES, {**made, "spec": self._spec(None)})
-        elif self._is_ours(found) or self._is_free(found):
-            self._found = await self._objects.patch(LEASES, found, {"spec": self._spec(found)})
+            manifest = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
+            self._found = await self._objects.create(LEASES, {**manifest, "spec": self._spec(None)})
+        elif self._is_ours(lease) or self._is_free(lease):
+            self._found = await self._objects.patch(LEASES, lease, {"spec": self._spec(lease)})
         else:
             return False
         self._renewed = now
         return True
 
     async def _look(self) -> None:
-        found = await self._objects.get(LEASES, self._name, self._namespace)
-        if found is None or self._found is None or _version(found) != _version(self._found):
+        lease = await self._objects.get(LEASES, self._name, self._namespace)
+        if lease is None or self._found is None or _version(lease) != _version(self._found):
             self._changed = time.monotonic()
-        self._found = found
+        self._found = lease
 
     async def _release(self) -> None:
         """Release the Lease, unless that takes too long."""
-        found = self._found
-        if found is None or not self._is_ours(found):
+        lease = self._found
+        if lease is None or not self._is_ours(lease):
             return
         with suppress(ApiError, OSError, TimeoutError):
             async with asyncio.timeout(self._times.call):
                 spec = {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _now()}
-                self._found = await self._objects.patch(LEASES, found, {"spec": spec})
+                self._found = await self._objects.patch(LEASES, lease, {"spec": spec})
 
-    def _is_ours(self, found: Mapping[str, Any]) -> bool:
-        return bool(found["spec"].get("holderIdentity") == self._identity)
+    def _is_ours(self, lease: Mapping[str, Any]) -> bool:
+        return bool(lease["spec"].get("holderIdentity") == self._identity)
 
-    def _is_free(self, found: Mapping[str, Any]) -> bool:
-        spec = found["spec"]
+    def _is_free(self, lease: Mapping[str, Any]) -> bool:
+        spec = lease["spec"]
         duration = float(spec.get("leaseDurationSeconds") or self._times.duration)
         return not spec.get("holderIdentity") or time.monotonic() - self._changed > duration
 
-    def _spec(self, found: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _spec(self, lease: Mapping[str, Any] | None) -> dict[str, Any]:
         now = _now()
         spec: dict[str, Any] = {
             "holderIdentity": self._identity,
             "leaseDurationSeconds": max(1, round(self._times.duration)),
             "renewTime": now,
         }
-        if found is None or not self._is_ours(found):
-            taken = int(found["spec"].get("leaseTransitions") or 0) + 1 if found else 0
+        if lease is None or not self._is_ours(lease):
+            taken = int(lease["spec"].get("leaseTransitions") or 0) + 1 if lease else 0
             spec |= {"acquireTime": now, "leaseTransitions": taken}
         return spec
 
@@ -166,8 +166,8 @@ class Lease:
         self._logged = reason
 
 
-def _version(found: Mapping[str, Any]) -> str:
-    return str(found["metadata"]["resourceVersion"])
+def _version(lease: Mapping[str, Any]) -> str:
+    return str(lease["metadata"]["resourceVersion"])
 
 
 def _now() -> str:

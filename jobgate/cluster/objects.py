@@ -16,29 +16,28 @@ class ObjectClient(Protocol):
     """
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object as it is stored now, or None."""
+        """Return the stored object, or None."""
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
-        """Create an object, or try whether it could be, and return it as it is stored."""
+        """Create an object, and return it as it is stored; `dry` only validates it."""
 
     async def patch(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Change an object by a merge patch if it is still as it was found, and return it as it is stored.
+        """Change an object by a merge patch if it has not changed since it was observed; return it as it is stored.
 
-        If what was found has no uid or no resourceVersion, whatever exists is changed.
+        Without a uid and a resourceVersion in `observed`, this is not checked.
         """
 
     async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Change the status of an object by a merge patch if it is still as it was found."""
+        """Change the status of an object by a merge patch if it has not changed since it was observed."""
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
-        """Delete an object if it is still as it was found: of this uid, and of this resourceVersion if there is one.
+    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
+        """Delete an object if its uid and, if `observed` has one, its resourceVersion have not changed.
 
-        `propagation` says what happens to what it owns: `Foreground`, `Background` or `Orphan`; the API server has a
-        default for each resource.
+        `propagation` is that of its dependents: `Foreground`, `Background` or `Orphan`; each resource has a default.
         """
 
 
@@ -46,16 +45,16 @@ class ClusterClient(Api, ObjectClient, Protocol):
     """All requests of a controller."""
 
     def labelled(self, selector: str) -> Api:
-        """Return a client that lists and watches only objects of a label selector."""
+        """Return a client that lists and watches only objects with certain labels."""
 
     def within(self, namespace: str, fields: str) -> Api:
-        """Return a client that lists and watches only objects of a namespace and a field selector."""
+        """Return a client that lists and watches only objects in a namespace, with a field selector."""
 
     def paced(self, per_second: float) -> ObjectClient:
-        """Return a client that makes at most so many requests a second, and twice as many at once after a pause."""
+        """Return a client with a rate limit, and a burst of two seconds."""
 
 
-def asked_version(found: Mapping[str, Any]) -> str:
+def asked_version(observed: Mapping[str, Any]) -> str:
     """Return the version of an object: its uid, and its generation or else its resourceVersion."""
-    metadata = found["metadata"]
+    metadata = observed["metadata"]
     return f"{metadata['uid']}/{metadata.get('generation') or metadata['resourceVersion']}"

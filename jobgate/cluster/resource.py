@@ -1,4 +1,4 @@
-"""What a watched resource is called."""
+"""The name of a resource, and its paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Resource(NamedTuple):
         """Return the resource of `<plural>.<version>.<group>`; the core group is empty.
 
         Raises:
-            ValueError: it is not of that form.
+            ValueError: the text has another form.
         """
         plural, _, rest = text.partition(".")
         version, _, group = rest.partition(".")
@@ -28,12 +28,12 @@ class Resource(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path of its objects in all namespaces."""
+        """The path of all objects, in all namespaces."""
         prefix = f"/apis/{self.group}" if self.group else "/api"
         return f"{prefix}/{self.version}/{self.plural}"
 
     def path_of(self, name: str, namespace: str = "") -> str:
-        """Return the path of one object. Its name may be anything: what a name cannot hold is escaped."""
+        """Return the path of one object. Characters that a name cannot have are escaped."""
         within = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
         prefix, _, plural = self.path.rpartition("/")
         return f"{prefix}{within}/{plural}/{quote(name, safe='')}"

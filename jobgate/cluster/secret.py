@@ -1,4 +1,4 @@
-"""Secrets, and values of bytes as the API server writes them."""
+"""Secrets, and their values in base64."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SECRETS = Resource("secrets", "v1", "")
 
 
 def decoded(value: str | None) -> bytes:
-    """Return a value of bytes; empty without one, or if it is not base64, which the API server never stores."""
+    """Decode base64; empty without a value, or if it is not base64, which the API server never stores."""
     try:
         return base64.b64decode(value or "", validate=True)
     except (ValueError, TypeError):

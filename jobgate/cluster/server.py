@@ -20,29 +20,29 @@ _VERSION: Final = "/version"
 
 
 class ApiServerClock(Client):
-    """A `certs.places.Clock`: that of the API server. It uses another client's connection, and closes with it."""
+    """A `certs.places.Clock`: the API server's. It shares another client's connection, and closes with it."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client._api)
 
     async def read(self) -> Reading:
-        """Return its time, in whole seconds: the header Date of an answer; may raise `Refusal` and `Unavailable`."""
+        """Return the time in the header Date of a response, in whole seconds; may raise `Refusal` and `Unavailable`."""
         response = await self._asked()
         own = datetime.now(UTC)
-        said = date(response.headers.get("Date", ""))
-        if said is None:
+        server_time = date(response.headers.get("Date", ""))
+        if server_time is None:
             raise Unavailable("responses of the API server have no Date header, which the rotation needs")
-        return Reading(said, own - said)
+        return Reading(server_time, own - server_time)
 
     async def version(self) -> str:
-        """Return its version, as `v1.36.3`; empty if it reports none. May raise `Refusal` and `Unavailable`."""
+        """Return the version, as `v1.36.3`; empty if unknown. May raise `Refusal` and `Unavailable`."""
         try:
             return str(orjson.loads(await (await self._asked()).read())["gitVersion"])
         except (ValueError, KeyError, TypeError):
             return ""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Sleep."""
         await asyncio.sleep(seconds)
 
     async def _asked(self) -> ClientResponse:

@@ -14,12 +14,12 @@ from jobgate.cluster.secret import SECRETS, decoded
 
 #: Prefix of stamps, which are annotations.
 PREFIX = "jobgate.dev/"
-#: Programs that manage a Secret, which is then not ours to write, by their annotation.
+#: Programs that manage Secrets, by their annotation. We do not write such a Secret.
 KEEPERS = {"cert-manager.io/certificate-name": "cert-manager"}
 
 
 def stored_of(secret: Mapping[str, Any]) -> StoredCertificates:
-    """Return what a Secret that is there holds for the rotation."""
+    """Return the rotation's view of an existing Secret."""
     annotations = secret["metadata"].get("annotations") or {}
     return StoredCertificates(
         found=True,
@@ -39,13 +39,13 @@ class TlsSecret:
         self._name = name
 
     async def read(self) -> StoredCertificates:
-        """Return what it holds now."""
+        """Return the stored certificates."""
         with translated_errors("get", SECRETS, self._name, self._namespace):
-            found = await self._objects.get(SECRETS, self._name, self._namespace)
-        return StoredCertificates(found=False) if found is None else stored_of(found)
+            secret = await self._objects.get(SECRETS, self._name, self._namespace)
+        return StoredCertificates(found=False) if secret is None else stored_of(secret)
 
     async def write(self, seen: StoredCertificates, changes: Changes) -> None:
-        """Change it if it is still as it was seen, or create it."""
+        """Create the Secret, or change it unless it has changed since it was read."""
         contents = {
             key: None if value is None else base64.b64encode(value).decode() for key, value in changes.contents.items()
         }

@@ -3,14 +3,14 @@
 - `jobs`: all jobs, as their crews
 - `owned`: objects with our label, by job
 - `territory`: the namespaces in which objects are created
-- `present`: the pods of a job that exist
-- `desired`, `difference`: the objects that a job needs, and what to do with what exists
+- `present`: the existing pods of a job
+- `desired`, `difference`: the objects that a job needs, and how they differ from existing ones
 - `loop`: reconciles one job
 - `queue`: the work queue
 - `work`: runs caches, queue and workers; shared with the runner
 - `statuses`: the status of prerequisites
-- `events`, `metrics`: Events and metrics; shared with the runner
-- `run`: puts all of it together
+- `metrics`: Prometheus metrics; shared with the runner
+- `run`: the controller, with all its parts
 """
 
 from jobgate.controller.metrics import ControllerMetrics

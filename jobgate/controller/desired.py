@@ -13,14 +13,14 @@ from jobgate.plugins import Crew, Declared, carried_out
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 
-#: What is followed: seen when it changes, and deleted when it is no longer declared.
+#: Resources that are watched, and deleted when they are no longer declared.
 FOLLOWED: Mapping[tuple[str, str], Resource] = {
     ("v1", "ConfigMap"): Resource("configmaps", "v1", ""),
     ("v1", "Service"): Resource("services", "v1", ""),
     ("networking.k8s.io/v1", "NetworkPolicy"): Resource("networkpolicies", "v1", "networking.k8s.io"),
 }
 
-#: Of these, only the one of the system is followed that queues pods here.
+#: Only the groups of the queueing system of the installation are watched.
 _GROUPS = {
     system: Resource(plural, version.rpartition("/")[2], version.rpartition("/")[0])
     for system, (version, plural) in GROUPS.items()
@@ -34,7 +34,7 @@ _RESOURCES = {
 
 
 def followed(plugins: Mapping[str, Any]) -> list[Resource]:
-    """Return what is followed in an installation that asks for these plugins, each with its arguments."""
+    """Return the resources that are watched if the installation imposes these plugins, with arguments by name."""
     queueing = plugins.get(Queueing.name)
     group = _GROUPS.get(queueing.system) if isinstance(queueing, QueueingArguments) else None
     return [*FOLLOWED.values(), *([group] if group else [])]
@@ -42,7 +42,7 @@ def followed(plugins: Mapping[str, Any]) -> list[Resource]:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """One declared object; the manifest is without what is generated once."""
+    """A declared object; the manifest lacks the parts that are generated only once."""
 
     resource: Resource
     manifest: Mapping[str, Any]
@@ -50,19 +50,19 @@ class Desired:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the object."""
         name: str = self.manifest["metadata"]["name"]
         return name
 
     @property
     def called(self) -> str:
-        """Its kind and name, for messages."""
+        """Kind and name, for messages."""
         return f"{self.manifest['kind']} {self.name}"
 
     def made(self) -> Mapping[str, Any]:
-        """Return the object with what is generated once, which differs each time; maps such as `data` are merged."""
+        """Return the object with new generated parts; maps, as `data`, are merged."""
         whole = dict(self.manifest)
-        for name, value in (self.declared.made() if self.declared.made else {}).items():
+        for name, value in (self.declared.generate() if self.declared.generate else {}).items():
             declared = whole.get(name)
             if isinstance(declared, Mapping) and isinstance(value, Mapping):
                 whole[name] = {**declared, **value}
@@ -72,16 +72,16 @@ class Desired:
 
 
 def desired(crew: Crew) -> list[Desired]:
-    """Return the objects that have to be there beside a job, of plugins that its operator does not see to itself.
+    """Return the objects that a job needs, for the plugins that its operator does not implement itself.
 
-    Where two plugins declare one object, the first does.
+    If two plugins declare the same object, the first takes precedence.
     """
-    found: dict[tuple[Resource, str], Desired] = {}
+    objects: dict[tuple[Resource, str], Desired] = {}
     for _, declared in _declared(crew):
         if resource := _resource(declared):
-            one = Desired(resource, _manifest(crew, declared), declared)
-            found.setdefault((one.resource, one.name), one)
-    return list(found.values())
+            target = Desired(resource, _manifest(crew, declared), declared)
+            objects.setdefault((target.resource, target.name), target)
+    return list(objects.values())
 
 
 def unsupported(crew: Crew) -> list[str]:

@@ -10,9 +10,9 @@ from jobgate.cluster.secret import SECRETS
 from jobgate.controller.desired import Desired
 from jobgate.names import MANAGED_BY
 
-#: Fields whose keys are ours: one that we did not write does not belong there.
+#: Fields without keys of others: a key that we did not write is removed.
 _CLOSED = frozenset({"data", "binaryData", "selector", "matchLabels", "podSelector", "namespaceSelector"})
-#: What the API server fills in within lists, and what with; None where it depends.
+#: Defaults that the API server sets in items of lists; None for a default that depends on other fields.
 _FILLED_IN = {"protocol": "TCP", "targetPort": None}
 
 
@@ -35,29 +35,29 @@ class Judgement(NamedTuple):
     why: str = ""
 
 
-def judge(desired: Desired, found: Mapping[str, Any]) -> Judgement:
-    """Compare. An object belongs to the controller only if it has its label and the job's uid as an owner."""
-    ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], found["metadata"].get("ownerReferences") or ()
-    marked, owned = is_marked(found), any(one.get("uid") == ours["uid"] for one in theirs)
+def judge(desired: Desired, stored: Mapping[str, Any]) -> Judgement:
+    """Compare a stored object. It belongs to the controller only with its label and the job's uid as an owner."""
+    ours, theirs = desired.manifest["metadata"]["ownerReferences"][0], stored["metadata"].get("ownerReferences") or ()
+    marked, owned = is_marked(stored), any(owner.get("uid") == ours["uid"] for owner in theirs)
     if not (marked and owned):
-        if marked and any((one.get("kind"), one.get("name")) == (ours["kind"], ours["name"]) for one in theirs):
+        if marked and any((owner.get("kind"), owner.get("name")) == (ours["kind"], ours["name"]) for owner in theirs):
             return Judgement(Ownership.LEFT, why=f"{desired.called} of an earlier job of this name is not deleted yet")
         return Judgement(Ownership.FOREIGN, why=_foreign(desired, marked=marked, owned=owned))
-    if found["metadata"].get("deletionTimestamp"):
+    if stored["metadata"].get("deletionTimestamp"):
         return Judgement(Ownership.GOING, why=f"{desired.called} is being deleted")
-    if not desired.declared.complete(found):
+    if not desired.declared.complete(stored):
         return Judgement(
             Ownership.INCOMPLETE,
             why=f"{desired.called} lacks data that is generated only once: delete it, and it is created again",
         )
-    changes = _changes(_said(desired), found)
+    changes = _changes(_enforced(desired), stored)
     return Judgement(Ownership.CHANGED, changes) if changes else Judgement(Ownership.FINE)
 
 
-def is_marked(found: Mapping[str, Any]) -> bool:
+def is_marked(stored: Mapping[str, Any]) -> bool:
     """Return whether an object has the controller's label."""
     key, value = MANAGED_BY
-    labels = found["metadata"].get("labels") or {}
+    labels = stored["metadata"].get("labels") or {}
     return bool(labels.get(key) == value)
 
 
@@ -69,43 +69,44 @@ def _foreign(desired: Desired, *, marked: bool, owned: bool) -> str:
     return f"{desired.called} {whose}, and is not updated: rename it or this job, or delete it"
 
 
-def _said(desired: Desired) -> dict[str, Any]:
-    """Return what is said of an object once it is there."""
+def _enforced(desired: Desired) -> dict[str, Any]:
+    """Return the fields of an existing object that are enforced."""
     manifest = desired.manifest
     if desired.resource == SECRETS:
-        return {}  # made, and never written again: there is no right to it, and pods hold what they were given
+        return {}  # never updated: the controller has no permission to, and pods have the first content
     metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if key in manifest["metadata"]}
-    if desired.declared.made is not None:
+    if desired.declared.generate is not None:
         return {"metadata": metadata}
-    said = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata"}}
+    fields = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata"}}
     if manifest["kind"] == "ConfigMap":
-        said = {"data": {}, "binaryData": {}, **said}
-    return {"metadata": metadata, **said}
+        fields = {"data": {}, "binaryData": {}, **fields}
+    return {"metadata": metadata, **fields}
 
 
-def _changes(said: Mapping[str, Any], found: Mapping[str, Any], *, closed: bool = False) -> dict[str, Any]:
-    """Return the merge patch that makes what was found into what is said; what is not spoken of stays."""
+def _changes(desired: Mapping[str, Any], stored: Mapping[str, Any], *, closed: bool = False) -> dict[str, Any]:
+    """Return the merge patch that sets the desired fields; others stay, unless the object is `closed`."""
     patch: dict[str, Any] = {}
-    for key, value in said.items():
-        has = found.get(key)
+    for key, value in desired.items():
+        current = stored.get(key)
         if isinstance(value, Mapping):
-            if inner := _changes(value, has if isinstance(has, Mapping) else {}, closed=closed or key in _CLOSED):
-                patch[key] = inner
-        elif not _same(value, has):
+            before = current if isinstance(current, Mapping) else {}
+            if changes := _changes(value, before, closed=closed or key in _CLOSED):
+                patch[key] = changes
+        elif not _same(value, current):
             patch[key] = value
     if closed:
-        patch |= dict.fromkeys(found.keys() - said.keys())
+        patch |= dict.fromkeys(stored.keys() - desired.keys())
     return patch
 
 
-def _same(value: Any, has: Any) -> bool:
-    """Compare what is said with what is stored. The API server does not store what is empty."""
-    if not value and not has:
+def _same(value: Any, stored: Any) -> bool:
+    """Return whether a stored value is the desired one. The API server does not store empty values."""
+    if not value and not stored:
         return True
-    if isinstance(value, list) and isinstance(has, list):
-        return len(value) == len(has) and all(map(_same, value, has))
-    if isinstance(value, Mapping) and isinstance(has, Mapping):
-        return all(_same(one, has.get(key)) for key, one in value.items()) and all(
-            key in _FILLED_IN and _FILLED_IN[key] in {None, has[key]} for key in has.keys() - value.keys()
+    if isinstance(value, list) and isinstance(stored, list):
+        return len(value) == len(stored) and all(map(_same, value, stored))
+    if isinstance(value, Mapping) and isinstance(stored, Mapping):
+        return all(_same(part, stored.get(key)) for key, part in value.items()) and all(
+            key in _FILLED_IN and _FILLED_IN[key] in {None, stored[key]} for key in stored.keys() - value.keys()
         )
-    return bool(value == has)
+    return bool(value == stored)

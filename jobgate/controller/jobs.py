@@ -1,4 +1,4 @@
-"""All jobs of all kinds, each as its crew: what is remembered of them, and nothing else."""
+"""A cache of all jobs of all kinds. Of each job it has only the crew and the state."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from jobgate.pods.digest import ENTRIES_ROOM
 from jobgate.room import Room
 from webhook.values import items, mapping
 
-#: How operators call it that a job is over, for good: as its phase, or as a condition that holds. Not `Aborted`: a job
-#: of Volcano's is resumed from there.
+#: Phases, and types of conditions, of finished jobs. Not `Aborted`: Volcano can resume such a job.
 OVER = frozenset({"Succeeded", "Failed", "Complete", "Completed", "Terminated", "Done"})
 
 
 class Key(NamedTuple):
-    """Which job."""
+    """The key of a job."""
 
     resource: Resource
     namespace: str
@@ -31,13 +30,13 @@ class Key(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """What is remembered of a job.
+    """The cached part of a job.
 
     Attributes:
-        crew: the job, or None if it is unreadable or too large.
-        over: whether it is finished or being deleted, so that nothing is created for it.
+        crew: the crew, or None if the job is unreadable or too large.
+        over: whether the job is finished or being deleted, so that nothing is created for it.
         understood: whether all its plugins are known. If a package is missing, a running job keeps its objects.
-        unkept: a job for which there was no room: it is read again when it is reconciled (`Jobs.read`).
+        unkept: set if there was no room for the job: it is read again when it is reconciled (`Jobs.read`).
         waits_since: creation time of a job without a status and without a runner; else empty.
         erased: fields that a client erased because it does not know them, as a sentence; empty for none.
     """
@@ -56,14 +55,14 @@ class Jobs:
     def __init__(
         self, kinds: Iterable[JobKind], settings: Settings, changed: Callable[[Key], None], room: Room | None = None
     ) -> None:
-        """Create a cache that knows nothing. `changed` is called with each job of which the stored part changed."""
+        """Create an empty cache. `changed` is called with a job when its cached part changes."""
         entries = Room(ENTRIES_ROOM)
         self._kinds: dict[tuple[str, str], Resource] = {}
         self._readers: dict[Resource, Callable[[dict[str, Any]], Remembered]] = {}
         self.informers: dict[Resource, Informer[Remembered]] = {}
         for kind in kinds:
             if (kind.group, kind.kind) in self._kinds:
-                continue  # another version of it: the API server gives every job in each
+                continue  # another version: the API server converts all jobs to each version
             resource = Resource(kind.plural, kind.version, kind.group)
             self._kinds[kind.group, kind.kind] = resource
             digests = Digests(kind, settings, room)
@@ -74,18 +73,18 @@ class Jobs:
             )
 
     def get(self, key: Key) -> Remembered | None:
-        """Return what is remembered of a job, or None where there is none, or none of its kind."""
+        """Return the cached part of a job; None if the job or its kind is not known."""
         try:
             return self.informers[key.resource].get(key.name, key.namespace)
         except LookupError:
             return None
 
     def read(self, key: Key, document: dict[str, Any]) -> Remembered:
-        """Return of a job, as it is stored, what would be remembered of it if there was room."""
+        """Return what would be cached of a stored job if there was room."""
         return self._readers[key.resource](document)
 
     def __iter__(self) -> Iterator[Key]:
-        """Go through all jobs that are known."""
+        """Yield the keys of all known jobs."""
         for resource, informer in self.informers.items():
             try:
                 keys = informer.keys()
@@ -95,24 +94,24 @@ class Jobs:
                 yield Key(resource, namespace, name)
 
     def owner(self, reference: Mapping[str, Any], namespace: str) -> Key | None:
-        """Return the job that an owner reference names, or None where it names something else."""
+        """Return the job that an owner reference names, or None if it names something else."""
         group = str(reference.get("apiVersion")).rpartition("/")[0]
         resource = self._kinds.get((group, str(reference.get("kind"))))
         return None if resource is None else Key(resource, namespace, str(reference.get("name")))
 
 
 def finished(status: Mapping[str, Any]) -> bool:
-    """Return, by a job's status, whether it is over for good."""
+    """Return whether a job with this status is finished."""
     if status.get("phase") in OVER or mapping(status.get("state")).get("phase") in OVER:
         return True
     return any(
-        mapping(one).get("type") in OVER and mapping(one).get("status") == "True"
-        for one in items(status.get("conditions"))
+        mapping(condition).get("type") in OVER and mapping(condition).get("status") == "True"
+        for condition in items(status.get("conditions"))
     )
 
 
 def remembered(kind: JobKind, digest: Callable[[dict[str, Any]], Digest], document: dict[str, Any]) -> Remembered:
-    """Return of a job, as it is stored, what is remembered of it, by its digest as the pod webhook makes it."""
+    """Return what is cached of a stored job; `digest` returns its crew as the pod webhook computes it."""
     crew, status = digest(document), mapping(document.get("status"))
     over = bool(document["metadata"].get("deletionTimestamp")) or finished(status)
     if isinstance(crew, UncachedJob):
@@ -121,8 +120,8 @@ def remembered(kind: JobKind, digest: Callable[[dict[str, Any]], Digest], docume
         return Remembered(None, over, understood=False)
     understood = set(written_plugins(kind, document)) <= set(crew.plugins)
     since = "" if status else str(document["metadata"].get("creationTimestamp") or "")
-    found = erased(kind, document)
-    return Remembered(crew, over, understood, waits_since=since, erased=found.said if found else "")
+    erasure = erased(kind, document)
+    return Remembered(crew, over, understood, waits_since=since, erased=erasure.message if erasure else "")
 
 
 def _changed(resource: Resource, changed: Callable[[Key], None], key: tuple[str, str]) -> None:

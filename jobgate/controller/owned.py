@@ -1,4 +1,4 @@
-"""The objects that carry our label, by the job that owns them."""
+"""The objects with our label, by the job that owns them."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from jobgate.controller.jobs import Key
 from jobgate.names import MANAGED_BY
 from jobgate.room import Room, project
 
-#: Of larger objects, in bytes of JSON, only metadata is cached, and they are read when their job is reconciled: anyone
-#: may give our label to a ConfigMap of a MiB.
+#: Larger objects, in bytes of JSON, are cached as metadata only, and read when their job is reconciled: anyone may give
+#: our label to a ConfigMap of a MiB.
 LARGE = 8 * 1024
-#: Owners of a large object that are remembered; ours have one.
+#: Maximum number of owners that are cached of a large object. Ours have one.
 OWNERS = 16
 _PARTIAL = "PartialObjectMetadata"
 _IDENTITY = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
 
-#: Gives the job that an owner reference names in a namespace, or None.
+#: Returns the job that an owner reference names in a namespace, or None.
 Owner = Callable[[Mapping[str, Any], str], Key | None]
-#: Where an object is: its resource, namespace and name.
+#: The place of an object: resource, namespace and name.
 Place: TypeAlias = tuple[Resource, str, str]
 K = TypeVar("K")
 
 
 class JobIndex(Generic[K]):
-    """Where the objects of each job are, by the job's uid. `K` is the key of a job."""
+    """The places of the objects of each job, by the job's uid. `K` is the key of a job."""
 
     def __init__(self, changed: Callable[[K], None]) -> None:
-        """Create an empty index. `changed` is called with each job of which an object changed."""
+        """Create an empty index. `changed` is called with a job when one of its objects changes."""
         self._changed = changed
         self._jobs: dict[Place, Mapping[str, K]] = {}
         self._places: defaultdict[str, set[Place]] = defaultdict(set)
 
     def places(self, uid: str) -> list[Place]:
-        """Return where the objects of a job are."""
+        """Return the places of a job's objects."""
         return sorted(self._places.get(uid, ()))
 
     def put(self, place: Place, jobs: Mapping[str, K]) -> None:
-        """Set the jobs of an object that has changed, by uid, and report its former and present jobs."""
+        """Set the jobs of a changed object, by uid, and report its former and present jobs."""
         before = self._jobs.pop(place, {})
         for uid in before:
             self._places[uid].discard(place)
@@ -60,16 +60,12 @@ class JobIndex(Generic[K]):
 
 
 class Owned:
-    """Objects of these resources. The informers are to be run with a client that sees our label only."""
+    """A cache of the objects of jobs. Run its informers with a client that sees only our label."""
 
     def __init__(
-        self,
-        resources: Iterable[Resource],
-        owner: Owner,
-        changed: Callable[[Key], None],
-        room: Room | None = None,
+        self, resources: Iterable[Resource], owner: Owner, changed: Callable[[Key], None], room: Room | None = None
     ) -> None:
-        """Create a cache that knows nothing. `changed` is called with each job of which an object changed."""
+        """Create an empty cache. `changed` is called with a job when one of its objects changes."""
         self._owner = owner
         self._index = JobIndex(changed)
         self.informers = {
@@ -78,7 +74,7 @@ class Owned:
         }
 
     def get(self, resource: Resource, name: str, namespace: str) -> Mapping[str, Any] | None:
-        """Return an object with our label, or None; of a large one only metadata (`is_partial`).
+        """Return an object with our label, or None; only the metadata of a large object (`is_partial`).
 
         Raises:
             LookupError: the resource is unknown.
@@ -87,22 +83,22 @@ class Owned:
         return self.informers[resource].get(name, namespace)
 
     def of(self, uid: str, namespace: str) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
-        """Yield the objects of a job in its namespace; objects of other namespaces only claim to be its."""
+        """Yield the objects of a job, in its namespace only: elsewhere, owner references prove nothing."""
         for resource, where, name in self._index.places(uid):
             with suppress(LookupError):
-                if where == namespace and (found := self.informers[resource].get(name, where)):
-                    yield resource, found
+                if where == namespace and (stored := self.informers[resource].get(name, where)):
+                    yield resource, stored
 
-    def _kept(self, found: dict[str, Any]) -> dict[str, Any]:
-        whole = slim(found)
+    def _kept(self, document: dict[str, Any]) -> dict[str, Any]:
+        whole = slim(document)
         if len(orjson.dumps(whole)) <= LARGE:
             return whole
-        metadata = found["metadata"]
+        metadata = document["metadata"]
         key, value = MANAGED_BY
         of_jobs = (
-            project(one, dict.fromkeys(("apiVersion", "kind", "name", "uid"), ...))
-            for one in metadata.get("ownerReferences") or ()
-            if self._owner(one, "") is not None
+            project(owner, dict.fromkeys(("apiVersion", "kind", "name", "uid"), ...))
+            for owner in metadata.get("ownerReferences") or ()
+            if self._owner(owner, "") is not None
         )
         return {
             "apiVersion": "meta.k8s.io/v1",
@@ -117,12 +113,12 @@ class Owned:
     def _take(self, resource: Resource, key: tuple[str, str]) -> None:
         """Update the owners of an object that has changed."""
         namespace, name = key
-        found = self.informers[resource].peek(name, namespace)
-        references = (found["metadata"].get("ownerReferences") or ()) if found else ()
-        owners = ((str(one.get("uid")), self._owner(one, namespace)) for one in references)
+        stored = self.informers[resource].peek(name, namespace)
+        references = (stored["metadata"].get("ownerReferences") or ()) if stored else ()
+        owners = ((str(owner.get("uid")), self._owner(owner, namespace)) for owner in references)
         self._index.put((resource, namespace, name), {uid: job for uid, job in owners if job is not None})
 
 
-def is_partial(found: Mapping[str, Any]) -> bool:
-    """Return whether of an object only metadata is known."""
-    return found.get("kind") == _PARTIAL
+def is_partial(stored: Mapping[str, Any]) -> bool:
+    """Return whether only the metadata of an object is known."""
+    return stored.get("kind") == _PARTIAL

@@ -1,4 +1,4 @@
-"""Which pods of a job are there, of kinds whose operator deletes pods of any index: host lists name these."""
+"""The existing pods of jobs, for kinds whose operator deletes pods of any index: host lists name the existing ones."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class PresentPods:
     def __init__(
         self, kinds: Iterable[JobKind], jobs: Jobs, changed: Callable[[Key], None], room: Room | None = None
     ) -> None:
-        """Create an index that knows nothing; `changed` is called with each job whose host lists change."""
+        """Create an empty index; `changed` is called with a job when its host lists change."""
         self._jobs = jobs
         self._room = room
         self._changed = changed
         self._claims: dict[tuple[str, str, str], tuple[Key, Claim]] = {}
-        #: By job, its uid and the name of the task.
-        self._there: defaultdict[tuple[Key, str, str], set[int]] = defaultdict(set)
+        #: Indices of pods, by job, its uid and the name of the task.
+        self._present: defaultdict[tuple[Key, str, str], set[int]] = defaultdict(set)
         self.informers: list[tuple[str, Informer[Claim | None]]] = []
         for kind in kinds:
             members = members_of(kind)
@@ -43,19 +43,19 @@ class PresentPods:
         return next(filter(None, (informer.lacks(namespace) for _, informer in self.informers)), "")
 
     def in_lists(self, key: Key, crew: Crew) -> Crew:
-        """Return a job as its host lists are to show it: with the pods that are there, where these are not the first.
+        """Return a crew with the indices of existing pods, if these are not the first ones.
 
-        A pod that is still to be created is expected at the lowest free index.
+        Missing pods are expected at the lowest free indices.
         """
         parts = tuple(replace(part, indices=self._indices(key, crew, part)) for part in crew.parts)
         return replace(crew, parts=parts) if any(part.indices for part in parts) else crew
 
     def _indices(self, key: Key, crew: Crew, part: Part) -> tuple[int, ...]:
-        return indices(self._there.get((key, crew.uid, part.name), ()), part.replicas)
+        return indices(self._present.get((key, crew.uid, part.name), ()), part.replicas)
 
     def _follow(self, kind: JobKind, members: Members) -> None:
-        def claim(found: dict[str, Any]) -> Claim | None:
-            claim = None if found["metadata"].get("deletionTimestamp") else members.claim(found)
+        def claim(pod: dict[str, Any]) -> Claim | None:
+            claim = None if pod["metadata"].get("deletionTimestamp") else members.claim(pod)
             cut = {word: getattr(claim, word)[:TEXT_LIMIT] for word in ("job", "task", "uid")} if claim else {}
             return replace(claim, **cut, facts={}) if claim else None
 
@@ -70,13 +70,13 @@ class PresentPods:
         place = (resource.plural, namespace, name)
         before = self._claims.pop(place, None)
         if before is not None:
-            self._count(*before, there=False)
+            self._count(*before, exists=False)
         if claim is not None and claim.owned:
             self._claims[place] = Key(resource, namespace, claim.job), claim
-            self._count(*self._claims[place], there=True)
+            self._count(*self._claims[place], exists=True)
 
-    def _count(self, key: Key, claim: Claim, *, there: bool) -> None:
-        """Take over that a pod has come or gone, and report its job if its lists change by that."""
+    def _count(self, key: Key, claim: Claim, *, exists: bool) -> None:
+        """Add or remove a pod, and report its job if its host lists change."""
         if claim.index is None:
             return
         known = self._jobs.get(key)
@@ -84,20 +84,20 @@ class PresentPods:
         part = crew.part(claim.task) if crew else None
         before = self._indices(key, crew, part) if crew and part else None
         place = (key, claim.uid, claim.task)
-        if there:
-            self._there[place].add(claim.index)
+        if exists:
+            self._present[place].add(claim.index)
         else:
-            self._there[place].discard(claim.index)
-            if not self._there[place]:
-                del self._there[place]
-        # Of a job that is not kept nothing can be compared.
+            self._present[place].discard(claim.index)
+            if not self._present[place]:
+                del self._present[place]
+        # A job that is not kept cannot be compared, and is always reported.
         if known is not None and (crew is None or (part is not None and before != self._indices(key, crew, part))):
             self._changed(key)
 
 
-def indices(there: Collection[int], replicas: int) -> tuple[int, ...]:
-    """Return the indices that a host list names; empty for the first ones, which it names by itself."""
-    if all(index < replicas for index in there):
+def indices(present: Collection[int], replicas: int) -> tuple[int, ...]:
+    """Return the indices for a host list; empty for the first ones, its default."""
+    if all(index < replicas for index in present):
         return ()
-    free = (index for index in range(replicas) if index not in there)
-    return tuple(sorted({*there, *islice(free, max(replicas - len(there), 0))}))
+    free = (index for index in range(replicas) if index not in present)
+    return tuple(sorted({*present, *islice(free, max(replicas - len(present), 0))}))

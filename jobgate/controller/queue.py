@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable
 from enum import Enum
 from itertools import count
@@ -16,12 +17,17 @@ K = TypeVar("K", bound=Hashable)
 
 #: Shortest delay after a failure, and delay after a status, in seconds.
 RETRY_PERIOD = 1.0
-#: Writes in a row after which a key with a `rest` is delayed more: a job that starts needs some.
+#: Writes in a row before backoff applies to a key with a `rest`: a job needs some when it starts.
 FREE_WRITES = 10
-#: Seconds after its delay in which a key must not write for its writes to be forgotten.
+#: Seconds without a write, after the delay, that end a row of writes.
 QUIET = 3.0
-#: Outdated times that may stay in the heap, in addition to as many as there is work.
+#: Outdated times in the heap, in addition to as many as there are keys.
 _SPARE = 64
+
+
+def share_of(workers: int) -> int:
+    """Return the maximum number of workers of a single namespace."""
+    return workers // 2
 
 
 class ReconcileResult(Enum):
@@ -34,9 +40,10 @@ class ReconcileResult(Enum):
 
 
 class WorkQueue(Generic[K]):
-    """Gives work to workers when it is due.
+    """Gives keys to workers when they are due.
 
-    What failed is retried with backoff. So is work that has to be repeated at once because another client reverts it.
+    Failed work is retried with backoff, and so is work that must be repeated because another client reverts it.
+    Namespaces take turns, and none has all workers, so that no tenant keeps others waiting.
     """
 
     def __init__(
@@ -45,6 +52,8 @@ class WorkQueue(Generic[K]):
         clock: Callable[[], float] = time.monotonic,
         *,
         rest: float | None = None,
+        namespace: Callable[[K], str] = lambda _: "",
+        share: int | None = None,
     ) -> None:
         """Create an empty queue.
 
@@ -52,32 +61,39 @@ class WorkQueue(Generic[K]):
             backoff: delays after failures, and after work that wrote.
             clock: the time, in seconds.
             rest: delay in seconds after each of the first `FREE_WRITES` writes in a row; without it, the backoff.
+            namespace: returns the namespace of a key.
+            share: maximum number of keys of a namespace that are processed at once; without it, any number.
         """
         self._rest = rest
+        self._namespace = namespace
+        self._share = share
         self._backoff = backoff or Backoff(first=0.5, most=60.0)
         self._clock = clock
         self._due: dict[K, float] = {}
         self._heap: list[tuple[float, int, K]] = []
         self._order = count()
+        #: Due keys, by namespace; the namespace of the next turn is first.
+        self._ready: dict[str, dict[K, None]] = {}
         self._working: set[K] = set()
+        self._workers: Counter[str] = Counter()
         self._meanwhile: dict[K, float] = {}
         self._strikes: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
-        #: How many writes in a row, and when the delay after the last ends; the last to write is at the end.
+        #: Number of writes in a row, and end of the delay after the last one; in the order of the last writes.
         self._writes: dict[K, tuple[int, float]] = {}
         self._wake = asyncio.Event()
 
     def __len__(self) -> int:
-        """How much waits for a worker, now or later."""
+        """Number of keys that wait, due or not."""
         return len(self._due)
 
     @property
     def struggling(self) -> int:
-        """Of how much something was left to be done, or had to be done, the last time."""
+        """Number of keys that failed, or changed something, the last time."""
         return len(self._strikes)
 
     def add(self, key: K, after: float = 0.0) -> None:
-        """Ask for work in so many seconds, or as soon as it may be done again. The earliest time holds."""
+        """Queue a key; it is due after so many seconds, but not before its delay ends. The earliest time holds."""
         when = max(self._clock() + after, self._not_before.get(key, 0.0))
         if key in self._working:
             self._meanwhile[key] = min(when, self._meanwhile.get(key, when))
@@ -88,14 +104,12 @@ class WorkQueue(Generic[K]):
             self._wake.set()
 
     async def get(self) -> K:
-        """Wait for work that is due. The caller reports when it is `done`."""
+        """Wait for a due key. The caller reports when it is `done`."""
         while True:
             wait = self._next()
-            if wait is not None and wait <= 0:
-                _, _, key = heapq.heappop(self._heap)
-                del self._due[key]
-                self._working.add(key)
-                return key
+            for namespace, keys in self._ready.items():
+                if self._share is None or self._workers[namespace] < self._share:
+                    return self._taken(namespace, keys)
             self._wake.clear()
             try:
                 async with asyncio.timeout(wait):
@@ -103,9 +117,21 @@ class WorkQueue(Generic[K]):
             except TimeoutError:
                 continue
 
+    def _taken(self, namespace: str, keys: dict[K, None]) -> K:
+        """Return the first key of a namespace, and move the namespace to the end."""
+        key = next(iter(keys))
+        del keys[key], self._ready[namespace], self._due[key]
+        if keys:
+            self._ready[namespace] = keys
+        self._working.add(key)
+        self._workers[namespace] += 1
+        return key
+
     def done(self, key: K, result: ReconcileResult) -> None:
         """Report the result of work."""
         self._working.discard(key)
+        self._workers -= Counter([self._namespace(key)])  # drops counts of 0
+        self._wake.set()
         asked = self._meanwhile.pop(key, None)
         if result is ReconcileResult.FINE:
             self._strikes.pop(key, None)
@@ -126,7 +152,7 @@ class WorkQueue(Generic[K]):
     def _rested(self, key: K, rest: float) -> float:
         """Count a write, and return when the delay after it ends.
 
-        Work that found nothing to do does not end the row: between two writes it sees what the first one wrote.
+        A result of FINE does not end the row: between two writes, the effect of the first one is seen.
         """
         now = self._clock()
         writes, until = self._writes.pop(key, (0, now))
@@ -144,11 +170,17 @@ class WorkQueue(Generic[K]):
     def _tidy(self) -> None:
         """Drop outdated times before they outnumber the rest."""
         if len(self._heap) > 2 * len(self._due) + _SPARE:
-            self._heap = [one for one in self._heap if self._due.get(one[2]) == one[0]]
+            self._heap = [entry for entry in self._heap if self._due.get(entry[2]) == entry[0]]
             heapq.heapify(self._heap)
 
     def _next(self) -> float | None:
-        """Return in how many seconds the next work is due, or None where none is."""
-        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
-            heapq.heappop(self._heap)  # an earlier time was asked for since
-        return self._heap[0][0] - self._clock() if self._heap else None
+        """Move due keys to the ready ones; return the seconds until the next is due, or None."""
+        now = self._clock()
+        while self._heap:
+            when, _, key = self._heap[0]
+            if self._due.get(key) == when:
+                if when > now:
+                    return when - now
+                self._ready.setdefault(self._namespace(key), {})[key] = None
+            heapq.heappop(self._heap)  # otherwise the time is outdated
+        return None

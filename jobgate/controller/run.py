@@ -1,4 +1,4 @@
-"""The controller: fills its caches, and reconciles one job after the other."""
+"""The controller: its settings, caches and workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jobgate.controller.loop import CompanionReconciler
 from jobgate.controller.metrics import NAME, ControllerMetrics
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PresentPods
-from jobgate.controller.queue import WorkQueue
+from jobgate.controller.queue import WorkQueue, share_of
 from jobgate.controller.statuses import Statuses
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
@@ -28,7 +28,7 @@ from jobgate.room import Room
 
 #: Jobs that are reconciled at the same time.
 WORKERS = 4
-#: Seconds between a change of an object and the reconciliation, so that one sees all changes of the last.
+#: Seconds between a change of an object and the reconciliation, which then sees all changes of the last one.
 SETTLE = 0.2
 
 
@@ -40,8 +40,8 @@ class ControllerSettings:
         domain: domain of the cluster's Services.
         requests_per_second: most requests to the API server, except watches.
         resync: seconds after which each job is reconciled again: the loss of a Secret is not seen otherwise.
-        plugins: plugins that the installation asks for, for every job, with their arguments.
-        namespace: namespace of the controller, in which it creates nothing.
+        plugins: plugins that the installation imposes on every job, with their arguments.
+        namespace: namespace of the controller. It creates no objects there.
     """
 
     domain: str
@@ -70,7 +70,7 @@ class Controller:
 
     async def work(self) -> None:
         """Work until cancelled."""
-        queue: WorkQueue[Key] = WorkQueue()
+        queue: WorkQueue[Key] = WorkQueue(namespace=lambda key: key.namespace, share=share_of(WORKERS))
         settings = self._settings
         room = Room(ROOM)
         jobs = Jobs(self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, room)
@@ -83,9 +83,9 @@ class Controller:
         statuses = Statuses(paced)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]
-        informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_jobs]
-        informers += [(one, ours) for one in owned.informers.values()]
-        informers += [(one, self._cluster.labelled(selector)) for selector, one in present.informers]
+        informers: list[tuple[Informer[Any], Api]] = [(informer, self._cluster) for informer in of_jobs]
+        informers += [(informer, ours) for informer in owned.informers.values()]
+        informers += [(informer, self._cluster.labelled(selector)) for selector, informer in present.informers]
         self._work = Work(NAME, queue, loop.reconcile, lambda: jobs, settings.resync, WORKERS, self._metrics, informers)
         try:
             async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""The status of prerequisites: all are resolved again when one changes, and a status that differs is written."""
+"""The status of prerequisites. When an item changes, all are resolved again, and different statuses are written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Statuses:
         self.cache = Cache(
             RESOURCES.values(),
             keeps=dict.fromkeys(RESOURCES.values(), stored.keep),
-            again=stored.has_room,
+            relist=stored.has_room,
             changed=lambda _: self._changed.set(),
         )
 
@@ -62,34 +62,34 @@ class Statuses:
         """Write every status that differs; return whether all writes succeeded."""
         done = True
         try:
-            for resource, found, status in list(self._stale()):
-                done = await self._set(resource, found, status) and done
+            for resource, item, status in list(self._stale()):
+                done = await self._set(resource, item, status) and done
         except LookupError:
-            return False  # one of the two resources is not known yet
+            return False  # a resource is not known yet
         return done
 
     def _stale(self) -> Iterator[tuple[Resource, Mapping[str, Any], dict[str, Any]]]:
         for kind, name in RESOURCES.items():
             keys = self.cache.informers[name].keys()
-            for namespace, item in keys:
-                found = self.cache.get(name, item, namespace)
-                if found is None:
+            for namespace, item_name in keys:
+                stored = self.cache.get(name, item_name, namespace)
+                if stored is None:
                     continue
                 try:
-                    status = status_of(found, kind, finder(self.cache, namespace), self._now())
+                    status = status_of(stored, kind, finder(self.cache, namespace), self._now())
                 except IncompleteError:
-                    continue  # others of its namespace are not known
-                if status != found.get("status"):
-                    yield Resource.parse(name), found, status
+                    continue  # other items of its namespace are not known
+                if status != stored.get("status"):
+                    yield Resource.parse(name), stored, status
 
-    async def _set(self, resource: Resource, found: Mapping[str, Any], status: dict[str, Any]) -> bool:
+    async def _set(self, resource: Resource, item: Mapping[str, Any], status: dict[str, Any]) -> bool:
         try:
-            gone = dict.fromkeys((found.get("status") or {}).keys() - status.keys())
-            await self._writes.set_status(resource, found, {**gone, **status})
+            gone = dict.fromkeys((item.get("status") or {}).keys() - status.keys())
+            await self._writes.set_status(resource, item, {**gone, **status})
         except (ApiError, OSError, TimeoutError) as error:
             if isinstance(error, ApiError) and (error.conflict or error.absent):
                 return True  # it changed, which its informer reports
-            fields = {"item": f"{resource.plural}/{found['metadata']['name']}", "reason": type(error).__qualname__}
+            fields = {"item": f"{resource.plural}/{item['metadata']['name']}", "reason": type(error).__qualname__}
             _logger.warning("failed to write a status", extra={"fields": fields})
             return False
         return True

@@ -1,4 +1,4 @@
-"""The namespaces in which objects are created: not those of the system, nor those that have opted out."""
+"""The namespaces in which objects are created: all except system namespaces and those that have opted out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 class Territory:
     """The namespaces in which objects are created; the admission policy of the controller's account agrees.
 
-    Where webhooks are off, jobs are unchecked and pods are not wired: a NetworkPolicy would only cut them off.
+    If a namespace has opted out, jobs are unchecked and pods are not wired: a NetworkPolicy would only cut them off.
     """
 
     def __init__(self, own: str = "") -> None:
@@ -22,7 +22,7 @@ class Territory:
         if namespace in self._never:
             return False
         try:
-            found = self.namespaces.get(namespace)
+            stored = self.namespaces.get(namespace)
         except LookupError:
-            found = None
-        return found is None or found["metadata"]["labels"].get(OPT_OUT_LABEL) != OPT_OUT_VALUE
+            stored = None
+        return stored is None or stored["metadata"]["labels"].get(OPT_OUT_LABEL) != OPT_OUT_VALUE

@@ -24,7 +24,7 @@ _logger = logging.getLogger("jobgate")
 class Work(Generic[K]):
     """The work of a controller. `name` is the label `controller` of metrics, `resync` in seconds.
 
-    Each informer has the client that it uses.
+    `informers` are pairs of an informer and its client.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Work(Generic[K]):
         async with asyncio.TaskGroup() as group:
             for informer, api in self.informers:
                 group.create_task(informer.run(api))
-            # Before that, everything would seem to be missing.
+            # Until then, all objects would seem to be missing.
             while not self.settled:  # noqa: ASYNC110  # it is some seconds, once
                 await asyncio.sleep(0.05)
-            for one in (self._resync, *beside, self._serve):
-                group.create_task(one())
+            for task in (self._resync, *beside, self._serve):
+                group.create_task(task())
 
     async def _resync(self) -> None:
         while True:
@@ -61,7 +61,7 @@ class Work(Generic[K]):
                 self.queue.add(key, random.uniform(0.0, self.resync / 2))  # noqa: S311  # spread, not secret
 
     async def _serve(self) -> None:
-        """Reconcile what is due. One task waits for it: many would all be woken by each that comes."""
+        """Reconcile due jobs. One task waits for them: each new job would wake up several waiting ones."""
         free = asyncio.Semaphore(self.workers)
         async with asyncio.TaskGroup() as group:
             while True:

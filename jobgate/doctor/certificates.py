@@ -57,9 +57,9 @@ def _sources(observed: ClusterSnapshot, expected: Expected) -> list[tuple[str, S
     """Return all certificates that API servers may receive, with their places and known intermediate ones."""
     secret = _secret(observed, expected)
     chain = _chain(secret)
-    found: list[tuple[str, Sequence[x509.Certificate]]] = [(_where(expected), chain)] if chain else []
-    # A handshake gives the leaf only: of others, it is not known whether there are intermediate certificates.
-    return found + [
+    sources: list[tuple[str, Sequence[x509.Certificate]]] = [(_where(expected), chain)] if chain else []
+    # A handshake shows only the leaf: whether a foreign certificate has intermediate ones is not known.
+    return sources + [
         (shown.served.address, shown.served.chain)
         for shown in observed.handshakes
         if (leaf := shown.served.leaf) is not None and leaf not in chain[:1]
@@ -79,12 +79,12 @@ def _bundle_faults(
         return
     for where, chain in sources:
         if chain[0] in bundle:
-            continue  # Go takes a certificate that is itself in the bundle
+            continue  # Go accepts a certificate that is itself in the bundle
         if anchor(chain, bundle) is None:
             yield "bundle-lacks-served-ca", f"no CA in caBundle signed the served certificate ({where})"
         elif now is not None:
-            valid = [one for one in bundle if is_valid(one, now)]
-            if anchor(chain, valid) is None and not any(now < one.not_valid_before_utc for one in bundle):
+            valid = [ca for ca in bundle if is_valid(ca, now)]
+            if anchor(chain, valid) is None and not any(now < ca.not_valid_before_utc for ca in bundle):
                 yield (
                     "bundle-ca-expired",
                     f"the CA in caBundle that signed the served certificate ({where}) has expired",
@@ -92,7 +92,7 @@ def _bundle_faults(
 
 
 def _bundles(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, bytes]]:
-    """Yield the bundles of all that calls our Service: object, its part, and the PEM."""
+    """Yield all bundles of clients of our Service: object, its part, and the PEM."""
     ours = (expected.namespace, expected.installation.service)
     refs = [*((resource, NAME) for resource in CONFIGURATIONS), *((CRDS, name) for name in expected.names)]
     for resource, name in refs:
@@ -105,16 +105,16 @@ def _bundles(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[st
 def lacks(leaf: x509.Certificate, name: str) -> bool:
     """Return whether a certificate lacks a name; a wildcard for its domain is valid for it."""
     try:
-        there = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        alternative_names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return True
-    names = {one.lower() for one in there.get_values_for_type(x509.DNSName)}
+    names = {alternative.lower() for alternative in alternative_names.get_values_for_type(x509.DNSName)}
     return not names & {name, f"*.{name.partition('.')[2]}"}
 
 
 def _secret(observed: ClusterSnapshot, expected: Expected) -> StoredCertificates | None:
-    found = observed.get(SECRETS, expected.installation.secret, expected.namespace)
-    return None if found is None else stored_of(found)
+    secret = observed.get(SECRETS, expected.installation.secret, expected.namespace)
+    return None if secret is None else stored_of(secret)
 
 
 def _chain(secret: StoredCertificates | None) -> tuple[x509.Certificate, ...]:
@@ -160,8 +160,8 @@ def _leaf_findings(
     if now is None:
         return
     both = [leaf, *([authority] if authority is not None else [])]
-    begins = max(one.not_valid_before_utc for one in both)
-    ends = min(one.not_valid_after_utc for one in both)
+    begins = max(certificate.not_valid_before_utc for certificate in both)
+    ends = min(certificate.not_valid_after_utc for certificate in both)
     if now > ends:
         yield fault_at("certificate-expired", where, f"expired at {_time(ends)}")
     elif now < begins:
@@ -190,17 +190,17 @@ def _standstill(secret: StoredCertificates, expected: Expected, now: datetime, w
 
 
 def _behind(leaf: x509.Certificate, stored: x509.Certificate) -> str:
-    is_, should = issuing_number(leaf), issuing_number(stored)
-    if is_ == should:
+    served_number, stored_number = issuing_number(leaf), issuing_number(stored)
+    if served_number == stored_number:
         return "serves another certificate than the one in the Secret"
-    return f"serves generation {is_}; the Secret contains generation {should}"
+    return f"serves generation {served_number}; the Secret contains generation {stored_number}"
 
 
 def _just_written(stored: StoredCertificates, now: datetime | None) -> bool:
     """Return whether servers may not have read the Secret yet."""
     if now is None:
         return True
-    times = [one.get("time", "") for one in stored.origin["metadata"].get("managedFields") or ()]
+    times = [entry.get("time", "") for entry in stored.origin["metadata"].get("managedFields") or ()]
     return any(now - datetime.fromisoformat(time) < RELOADED for time in times if time)
 
 

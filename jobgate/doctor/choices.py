@@ -12,14 +12,7 @@ from typing import Any, TypeVar
 
 from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import container_of
-from jobgate.doctor.observed import (
-    ACCOUNTS,
-    BINDINGS,
-    CONFIGURATIONS,
-    CRON_JOBS,
-    DEPLOYMENTS,
-    ClusterSnapshot,
-)
+from jobgate.doctor.observed import ACCOUNTS, BINDINGS, CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, ClusterSnapshot
 from jobgate.installation import Installation, certificates, controller, runner
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import RotationMode
@@ -44,18 +37,18 @@ def namespace_of(observed: ClusterSnapshot, given: Mapping[str, Any]) -> str:
     """Return the namespace of the installation: the given one, or the one that most webhooks call."""
     if "namespace" in given:
         return str(given["namespace"])
-    return _most([str(one["namespace"]) for one in _services(observed)], Installation().namespace)
+    return _most([str(service["namespace"]) for service in _services(observed)], Installation().namespace)
 
 
 def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, Any]) -> str:
-    """Return the name of the Service: the given one, the one in the server's flags, or the one that most webhooks call.
+    """Return the name of the Service: the given name, that in the server's flags, or the one that most webhooks call.
 
     The Deployment of the server must have been read.
     """
     if "service" in given:
         return str(given["service"])
     name = _flags(observed, ACCOUNT, namespace).get("tls-name", [""])[0].split(".")[0]
-    return name or _most([str(one["name"]) for one in _services(observed)], Installation().service)
+    return name or _most([str(client["name"]) for client in _services(observed)], Installation().service)
 
 
 def read_back(
@@ -69,7 +62,7 @@ def read_back(
     read = {
         "namespace": namespace,
         "service": service,
-        "service_port": _most([one.get("port") or 443 for one in _services(observed)], 443),
+        "service_port": _most([client.get("port") or 443 for client in _services(observed)], 443),
         "failure_policy": _most(policies, "Fail"),
         "rotation": _rotation(observed, namespace),
         "secrets_in": _secrets_in(observed),
@@ -101,19 +94,19 @@ def _services(observed: ClusterSnapshot) -> Sequence[Mapping[str, Any]]:
 def _most(values: Sequence[T], default: T) -> T:
     """Return the most frequent value; the default one wins a tie."""
     counted = Counter(values)
-    return max(counted, key=lambda one: (counted[one], one == default)) if counted else default
+    return max(counted, key=lambda value: (counted[value], value == default)) if counted else default
 
 
 def _flags(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, list[str]]:
     """Return the values of the flags of a Deployment's container; nothing without the Deployment."""
-    found: dict[str, list[str]] = {}
+    flags: dict[str, list[str]] = {}
     deployment = observed.get(DEPLOYMENTS, name, namespace)
     if deployment is not None:
         for argument in container_of(deployment["spec"]["template"]["spec"]).get("args") or ():
             flag, equals, value = str(argument).removeprefix("--").partition("=")
             if equals:
-                found.setdefault(flag, []).append(value)
-    return found
+                flags.setdefault(flag, []).append(value)
+    return flags
 
 
 def _kinds(observed: ClusterSnapshot, kinds: Iterable[JobKind], namespace: str) -> dict[str, bool]:
@@ -129,7 +122,9 @@ def _kinds(observed: ClusterSnapshot, kinds: Iterable[JobKind], namespace: str) 
 
 def _rotation(observed: ClusterSnapshot, namespace: str) -> RotationMode:
     configurations = (observed.get(resource, NAME) or {} for resource in CONFIGURATIONS)
-    if any(_INJECTED in (one.get("metadata", {}).get("annotations") or {}) for one in configurations):
+    if any(
+        _INJECTED in (configuration.get("metadata", {}).get("annotations") or {}) for configuration in configurations
+    ):
         return RotationMode.CERT_MANAGER
     # An account without a workload: the Deployment is missing.
     for resource, rotation in (
@@ -142,8 +137,8 @@ def _rotation(observed: ClusterSnapshot, namespace: str) -> RotationMode:
 
 def _secrets_in(observed: ClusterSnapshot) -> tuple[str, ...]:
     name = f"{controller.ACCOUNT}-secrets"
-    found = (one["metadata"] for one in observed.all(BINDINGS) or ())
-    return tuple(sorted(one["namespace"] for one in found if one["name"] == name))
+    bindings = (binding["metadata"] for binding in observed.all(BINDINGS) or ())
+    return tuple(sorted(binding["namespace"] for binding in bindings if binding["name"] == name))
 
 
 def _external_name(observed: ClusterSnapshot, service: str, namespace: str) -> str:

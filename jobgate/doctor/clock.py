@@ -13,7 +13,7 @@ from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, NotChecked, place
 from jobgate.installation import certificates, controller, runner
 
-#: Time since the last renewal after which a Lease has no holder. The time is that of the holder's clock.
+#: Time since the last renewal, by the holder's clock, after which a Lease counts as not held.
 STALE = timedelta(minutes=1)
 #: A renewal so far in the future means that the clock of the holder is wrong.
 AHEAD = timedelta(minutes=1)
@@ -29,8 +29,8 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         where = place(LEASES, name, expected.namespace)
         if observed.missing(LEASES, name, expected.namespace):
             yield fault_at("lease-not-held", where, "not found")
-        elif (found := observed.get(LEASES, name, expected.namespace)) is not None:
-            yield from _held(found.get("spec") or {}, observed.now, where)
+        elif (lease := observed.get(LEASES, name, expected.namespace)) is not None:
+            yield from _held(lease.get("spec") or {}, observed.now, where)
 
 
 def leases(expected: Expected) -> list[str]:
@@ -44,7 +44,7 @@ def leases(expected: Expected) -> list[str]:
 
 
 def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[FoundFault]:
-    """Yield why the holder of a Lease is not at work: nobody holds it, or it is late, or its clock is ahead."""
+    """Yield faults of a Lease: nobody holds it, its renewal is late, or the clock of its holder is ahead."""
     holder = lease.get("holderIdentity")
     if not holder:
         yield fault_at("lease-not-held", where, "it has no holder")

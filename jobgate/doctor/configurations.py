@@ -38,8 +38,8 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     for resource in CONFIGURATIONS:
         if observed.missing(resource, NAME):
             yield fault_at("configuration-missing", place(resource, NAME), "not found")
-        elif (found := observed.get(resource, NAME)) is not None:
-            yield from _entries(resource, found, expected)
+        elif (configuration := observed.get(resource, NAME)) is not None:
+            yield from _entries(resource, configuration, expected)
     yield from grouped(_differences(observed, expected))
     entries = [entry for _, entry in observed.webhooks()]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
@@ -51,49 +51,51 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     yield from _policies(observed, expected)
 
 
-def _entries(resource: Resource, found: Mapping[str, Any], expected: Expected) -> Iterator[FoundFault]:
+def _entries(resource: Resource, configuration: Mapping[str, Any], expected: Expected) -> Iterator[FoundFault]:
     shipped = expected.entries(resource)
-    there = [entry["name"] for entry in entries_of(found)]
+    names = [entry["name"] for entry in entries_of(configuration)]
     where = place(resource, NAME)
-    if absent := [name for name in shipped if name not in there]:
+    if absent := [name for name in shipped if name not in names]:
         yield fault_at("entry-missing", where, f"missing: {', '.join(absent)}")
-    if unknown := [name for name in there if name not in shipped]:
+    if unknown := [name for name in names if name not in shipped]:
         yield fault_at("entry-unknown", where, f"unknown: {', '.join(unknown)}")
 
 
 def _differences(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, str, str]]:
-    """Yield where stored webhooks differ from the shipped ones: fault, configuration, webhook, and what differs."""
-    namespaces = [labels_of(one) for one in observed.all(NAMESPACES) or ()]
+    """Yield differences of stored webhooks from the shipped ones: fault, configuration, webhook, and what differs."""
+    namespaces = [labels_of(namespace) for namespace in observed.all(NAMESPACES) or ()]
     shipped = {resource: expected.entries(resource) for resource in CONFIGURATIONS}
     for resource, entry in observed.webhooks():
-        if (ours := shipped[resource].get(entry["name"])) is not None:
-            found, wanted = _compared(entry), _compared(ours)
-            for field in (one for one in _COMPARED if found[one] != wanted[one]):
-                fault = _COMPARED[field][0], "; ".join(deviations({field: wanted[field]}, {field: found[field]}))
+        if (shipped_entry := shipped[resource].get(entry["name"])) is not None:
+            stored, must = _compared(entry), _compared(shipped_entry)
+            for field in (name for name in _COMPARED if stored[name] != must[name]):
+                fault = _COMPARED[field][0], "; ".join(deviations({field: must[field]}, {field: stored[field]}))
                 if field == "namespaceSelector":
-                    fault = _selector_fault(found[field], wanted[field], namespaces, expected) or fault
+                    fault = _selector_fault(stored[field], must[field], namespaces, expected) or fault
                 yield fault[0], place(resource, NAME), entry["name"], fault[1]
 
 
 def _compared(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what must be as shipped of a webhook, with the defaults of the API server."""
+    """Return the compared fields of a webhook, with the defaults of the API server."""
     fields = {field: entry.get(field) or default for field, (_, default) in _COMPARED.items()}
     client = {key: value for key, value in entry["clientConfig"].items() if key != "caBundle"}
     return {**fields, "clientConfig": client}
 
 
 def _selector_fault(
-    is_: Mapping[str, Any], must: Mapping[str, Any], namespaces: list[Mapping[str, str]], expected: Expected
+    selector: Mapping[str, Any], must: Mapping[str, Any], namespaces: list[Mapping[str, str]], expected: Expected
 ) -> tuple[str, str] | None:
-    """Return the fault of a namespaceSelector that matches what it must not, or nothing."""
-    if caught := [name for name in (*SYSTEM_NAMESPACES, expected.namespace) if selects(is_, {_NAME_LABEL: name})]:
+    """Return the fault of a namespaceSelector that matches system namespaces or nothing; None if it does neither."""
+    if caught := [name for name in (*SYSTEM_NAMESPACES, expected.namespace) if selects(selector, {_NAME_LABEL: name})]:
         return "selector-catches-system", f"namespaceSelector matches {', '.join(caught)}"
-    if any(selects(must, one) for one in namespaces) and not any(selects(is_, one) for one in namespaces):
+    if any(selects(must, labels) for labels in namespaces) and not any(
+        selects(selector, labels) for labels in namespaces
+    ):
         return "selector-catches-nothing", "namespaceSelector matches no namespace"
     return None
 
 
-#: What must be as shipped: the fault if it is not, and the default of the API server.
+#: Compared fields: the fault if the field differs, and the default of the API server.
 _COMPARED: Mapping[str, tuple[str, Any]] = {
     "clientConfig": ("entry-calls-elsewhere", {}),
     "namespaceSelector": ("namespace-selector-differs", {}),
@@ -131,7 +133,7 @@ def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFaul
 
 
 def service_called(entry: Mapping[str, Any], kinds: Iterable[JobKind]) -> tuple[str, str] | None:
-    """Return name and namespace of the Service without which a webhook denies jobs or pods; None if there is none."""
+    """Return name and namespace of the Service that a webhook needs to admit jobs or pods; None if it needs none."""
     service = entry["clientConfig"].get("service")
     ours = [(PODS.group, PODS.plural), *((kind.group, kind.plural) for kind in kinds)]
     if (
@@ -175,5 +177,5 @@ def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFa
             name = shipped["metadata"]["name"]
             if observed.missing(resource, name):
                 yield fault_at("admission-policy-missing", place(resource, name), "not found")
-            elif (found := observed.get(resource, name)) is not None and (differs := differences(shipped, found)):
+            elif (policy := observed.get(resource, name)) is not None and (differs := differences(shipped, policy)):
                 yield fault_at("admission-policy-missing", place(resource, name), differs)

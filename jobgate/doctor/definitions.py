@@ -22,7 +22,7 @@ _OUTCOMES = {
     MisfitOutcome.DIFFERS: "crd-defaults-differ",
 }
 
-#: Most places that are listed.
+#: Maximum number of listed places.
 _NAMED = 5
 
 
@@ -33,46 +33,46 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         where = place(CRDS, name)
         if observed.missing(CRDS, name):
             yield fault_at("crd-missing", where, "not found")
-        elif (found := observed.get(CRDS, name)) is not None:
-            yield from _whole(found, shipped, where)
-            yield from _conversion(observed, found, where)
-            yield from _versions(found, shipped, where)
+        elif (crd := observed.get(CRDS, name)) is not None:
+            yield from _whole(crd, shipped, where)
+            yield from _conversion(observed, crd, where)
+            yield from _versions(crd, shipped, where)
             of_it = [kind for kind in expected.kinds if kind.qualified_plural == name]
-            yield from _schemas(found, shipped, of_it, where)
+            yield from _schemas(crd, shipped, of_it, where)
 
 
-def _whole(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
-    conditions = {one["type"]: one for one in (found.get("status") or {}).get("conditions") or ()}
+def _whole(crd: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
+    conditions = {condition["type"]: condition for condition in (crd.get("status") or {}).get("conditions") or ()}
     established = conditions.get("Established") or {}
     if established.get("status") != "True":
         names = conditions.get("NamesAccepted") or {}
         why = (names if names.get("status") == "False" else established).get("message") or "no condition"
         yield fault_at("crd-not-established", where, f"not Established: {why}")
-    if (scope := found["spec"]["scope"]) != shipped["spec"]["scope"]:
+    if (scope := crd["spec"]["scope"]) != shipped["spec"]["scope"]:
         yield fault_at("crd-scope-differs", where, f"scope is {scope}, must be {shipped['spec']['scope']}")
 
 
-def _conversion(observed: ClusterSnapshot, found: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
-    for _, client in clients(CRDS, found):
+def _conversion(observed: ClusterSnapshot, crd: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
+    for _, client in clients(CRDS, crd):
         service = client.get("service")
         if service and observed.missing(SERVICES, service["name"], service["namespace"]):
-            there = place(SERVICES, service["name"], service["namespace"])
-            yield fault_at("conversion-points-nowhere", where, f"its conversion calls {there}, which does not exist")
+            missing = place(SERVICES, service["name"], service["namespace"])
+            yield fault_at("conversion-points-nowhere", where, f"its conversion calls {missing}, which does not exist")
 
 
-def _versions(found: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
-    there = {one["name"]: one for one in found["spec"]["versions"]}
+def _versions(crd: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
+    versions = {version["name"]: version for version in crd["spec"]["versions"]}
     for version in shipped["spec"]["versions"]:
         name = version["name"]
-        if name not in there:
-            yield fault_at("crd-version-missing", where, f"has no version {name}, only {', '.join(there)}")
-        elif not there[name]["served"]:
+        if name not in versions:
+            yield fault_at("crd-version-missing", where, f"has no version {name}, only {', '.join(versions)}")
+        elif not versions[name]["served"]:
             yield fault_at("crd-version-missing", where, f"version {name} is not served")
         else:
-            if version["storage"] and not there[name]["storage"]:
-                stored = next((one for one in there if there[one]["storage"]), "none")
+            if version["storage"] and not versions[name]["storage"]:
+                stored = next((other for other in versions if versions[other]["storage"]), "none")
                 yield fault_at("crd-version-not-stored", where, f"stores {stored}, must store {name}")
-            if _has_status(version) and not _has_status(there[name]):
+            if _has_status(version) and not _has_status(versions[name]):
                 yield fault_at("crd-lacks-status", f"{where}, version {name}", "has no status subresource")
 
 
@@ -81,20 +81,22 @@ def _has_status(version: Mapping[str, Any]) -> bool:
 
 
 def _schemas(
-    found: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[JobKind], where: str
+    crd: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[JobKind], where: str
 ) -> Iterator[FoundFault]:
-    """Yield what jobs lose by the schemas of a CRD, or else how those of jobgate's own CRD differ from this version."""
-    ours = LABELS.items() <= labels_of(found).items()
+    """Yield how the schemas of a CRD harm jobs; if they do not, how jobgate's own CRD differs from this version."""
+    ours = LABELS.items() <= labels_of(crd).items()
     faults: dict[tuple[str, str], list[str]] = {}
     for kind in kinds:
-        for one in misfits(found, kind):
+        for misfit in misfits(crd, kind):
             # A version that is not served is reported separately.
-            if one.outcome in _OUTCOMES and not (ours and one.outcome is MisfitOutcome.DIFFERS):
-                faults.setdefault((_OUTCOMES[one.outcome], kind.version), []).append(f"{one.path} ({one.message})")
+            if misfit.outcome in _OUTCOMES and not (ours and misfit.outcome is MisfitOutcome.DIFFERS):
+                faults.setdefault((_OUTCOMES[misfit.outcome], kind.version), []).append(
+                    f"{misfit.path} ({misfit.message})"
+                )
     if ours and not faults:
-        there = {one["name"]: schema_of(one) for one in found["spec"]["versions"]}
+        own = {version["name"]: schema_of(version) for version in crd["spec"]["versions"]}
         for version in shipped["spec"]["versions"]:
-            for change in schemas(schema_of(version), there.get(version["name"], schema_of(version))):
+            for change in schemas(schema_of(version), own.get(version["name"], schema_of(version))):
                 if not change.text:
                     changes = faults.setdefault(("crd-schema-differs", version["name"]), [])
                     changes.append(f"{change.path} ({change.what})")

@@ -21,7 +21,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         yield fault_at("service-missing", where, "not found")
         return
     service = observed.get(SERVICES, name, namespace)
-    shipped = next(one for one in expected.of("Service") if one["metadata"]["name"] == name)
+    shipped = next(service for service in expected.of("Service") if service["metadata"]["name"] == name)
     if service is not None and (differs := "; ".join(_deviations(shipped["spec"], service["spec"], expected))):
         yield fault_at("service-differs", where, differs)
     elif not expected.outside and (labels := _selects_nothing(service, observed.all(PODS, namespace))):
@@ -30,12 +30,12 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         yield from _ready(observed, expected, where)
 
 
-def _deviations(shipped: Mapping[str, Any], found: Mapping[str, Any], expected: Expected) -> Iterator[str]:
-    """Yield where calls do not reach servers by a Service. It may have further ports, and further labels to select."""
+def _deviations(shipped: Mapping[str, Any], stored: Mapping[str, Any], expected: Expected) -> Iterator[str]:
+    """Yield differences that keep calls from reaching servers. More ports and selected labels are no difference."""
     for field in ("selector", "externalName"):
         if field in shipped:
-            yield from deviations({"spec": {field: shipped[field]}}, {"spec": {field: found.get(field)}}, added=False)
-    ports = {port["port"]: port.get("targetPort") or port["port"] for port in found.get("ports") or ()}
+            yield from deviations({"spec": {field: shipped[field]}}, {"spec": {field: stored.get(field)}}, added=False)
+    ports = {port["port"]: port.get("targetPort") or port["port"] for port in stored.get("ports") or ()}
     for port in shipped["ports"]:
         number, target = port["port"], port.get("targetPort") or port["port"]
         if number not in ports:
@@ -45,7 +45,7 @@ def _deviations(shipped: Mapping[str, Any], found: Mapping[str, Any], expected: 
 
 
 def _selects_nothing(service: Mapping[str, Any] | None, pods: Sequence[Mapping[str, Any]] | None) -> str:
-    """Return the labels that a Service selects if no pod has them; empty if one has, or if that is not known."""
+    """Return the labels that a Service selects if no pod has them; empty if a pod has them, or if that is not known."""
     selector = (service or {}).get("spec", {}).get("selector") or {}
     if pods is None or any(selector.items() <= labels_of(pod).items() for pod in pods):
         return ""
@@ -75,7 +75,7 @@ def _ready_endpoints(slices: Sequence[Mapping[str, Any]]) -> set[str]:
     """
     return {
         (endpoint.get("targetRef") or {}).get("name") or ", ".join(endpoint.get("addresses") or ())
-        for one in slices
-        for endpoint in one.get("endpoints") or ()
+        for endpoint_slice in slices
+        for endpoint in endpoint_slice.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready") is not False
     }

@@ -39,7 +39,7 @@ class Expected:
     @property
     def names(self) -> Sequence[str]:
         """The names of the CRDs."""
-        return [one["metadata"]["name"] for one in self.definitions]
+        return [crd["metadata"]["name"] for crd in self.definitions]
 
     @property
     def namespace(self) -> str:
@@ -58,17 +58,17 @@ class Expected:
 
     def of(self, kind: str) -> Sequence[Mapping[str, Any]]:
         """Return all rendered objects of a kind."""
-        return [one for one in self.base if one["kind"] == kind]
+        return [shipped for shipped in self.base if shipped["kind"] == kind]
 
     def entries(self, resource: Resource) -> Mapping[str, Mapping[str, Any]]:
         """Return the webhooks of a configuration, by name."""
         kind = KINDS[Phase.MUTATE if resource == MUTATING else Phase.VALIDATE]
-        return {entry["name"]: entry for one in self.of(kind) for entry in one["webhooks"]}
+        return {entry["name"]: entry for configuration in self.of(kind) for entry in configuration["webhooks"]}
 
     @property
     def deployments(self) -> Sequence[str]:
         """The names of the Deployments."""
-        return [one["metadata"]["name"] for one in self.of("Deployment")]
+        return [deployment["metadata"]["name"] for deployment in self.of("Deployment")]
 
 
 def expected(
@@ -78,21 +78,21 @@ def expected(
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)
     names = {kind.qualified_plural for kind in chosen}
-    made = definitions or [definition(kind) for kind in chosen]
+    crds = definitions or [definition(kind) for kind in chosen]
     return Expected(
         installation,
         chosen,
-        tuple(one for group in groups.values() for one in group),
-        tuple(one for one in made if one["metadata"]["name"] in names),
+        tuple(manifest for group in groups.values() for manifest in group),
+        tuple(crd for crd in crds if crd["metadata"]["name"] in names),
     )
 
 
-def differences(shipped: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Return where the spec of a stored object differs from the shipped one. The API server adds defaults."""
-    return "; ".join(deviations({"spec": shipped["spec"]}, {"spec": found["spec"]}, added=False))
+def differences(shipped: Mapping[str, Any], stored: Mapping[str, Any]) -> str:
+    """Return the differences of a stored spec from the shipped one. Added fields are ignored, as defaults are."""
+    return "; ".join(deviations({"spec": shipped["spec"]}, {"spec": stored["spec"]}, added=False))
 
 
 def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return our container of a pod's spec. Others may have been injected before it."""
+    """Return our container of a pod's spec. Other containers may have been injected before it."""
     containers: Sequence[Mapping[str, Any]] = pod["containers"]
-    return next((one for one in containers if one["name"] in _CONTAINERS), containers[0])
+    return next((container for container in containers if container["name"] in _CONTAINERS), containers[0])

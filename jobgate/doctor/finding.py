@@ -1,4 +1,4 @@
-"""Types of faults, documented once in `faults.yaml`, and the places where they were found."""
+"""Types of faults, which `faults.yaml` documents, and faults at a place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Severity(StrEnum):
     ERROR = "error"
     #: An error in the future, or after one more failure.
     WARNING = "warning"
-    #: A choice that is worth knowing. The installation is healthy.
+    #: A setting to know about. The installation is healthy.
     NOTICE = "notice"
 
     @property
@@ -31,7 +31,7 @@ class FoundFault:
     """A fault at one place.
 
     Attributes:
-        id, severity, fix: those of its type.
+        id, severity, fix: of its type.
         where: the object, as kubectl names it, and the part of it.
         what: what is wrong there.
     """
@@ -73,21 +73,21 @@ def _catalogue() -> dict[str, Sequence[FaultType]]:
     }
 
 
-#: Every fault that can be found, by the name of its family.
+#: All types of faults, by family.
 CATALOGUE = _catalogue()
-_TYPES = {one.id: one for family in CATALOGUE.values() for one in family}
+_TYPES = {fault.id: fault for family in CATALOGUE.values() for fault in family}
 
 
 def fault_at(id_: str, where: str, what: str) -> FoundFault:
     """Return the fault of this type at one place."""
-    found = _TYPES[id_]
-    return FoundFault(id_, found.severity, where, what, found.fix)
+    fault = _TYPES[id_]
+    return FoundFault(id_, fault.severity, where, what, fault.fix)
 
 
-def grouped(found: Iterable[tuple[str, str, str, str]]) -> Iterator[FoundFault]:
-    """Yield faults of parts (type, object, part, what is wrong); one that several parts share, once."""
-    together: dict[tuple[str, str, str], list[str]] = {}
-    for id_, where, part, what in found:
-        together.setdefault((id_, where, what), []).append(part)
-    for (id_, where, what), parts in together.items():
+def grouped(faults: Iterable[tuple[str, str, str, str]]) -> Iterator[FoundFault]:
+    """Yield faults of parts (type, object, part, what is wrong); a fault that several parts share is one fault."""
+    parts_of: dict[tuple[str, str, str], list[str]] = {}
+    for id_, where, part, what in faults:
+        parts_of.setdefault((id_, where, what), []).append(part)
+    for (id_, where, what), parts in parts_of.items():
         yield fault_at(id_, f"{where}: {', '.join(parts)}", what)

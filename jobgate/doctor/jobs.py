@@ -37,9 +37,9 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             continue
         yield from _erased(observed, kind)
         waiting = [
-            one["metadata"]
-            for one in observed.all(resource_of(kind)) or ()
-            if not one.get("status") and _is_old(one["metadata"].get("creationTimestamp"), observed)
+            job["metadata"]
+            for job in observed.all(resource_of(kind)) or ()
+            if not job.get("status") and _is_old(job["metadata"].get("creationTimestamp"), observed)
         ]
         if waiting:
             first = waiting[0]
@@ -51,11 +51,11 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
 def _erased(observed: ClusterSnapshot, kind: JobKind) -> Iterator[FoundFault]:
     """Yield the first job of each writer that erased fields."""
     writers: dict[str, FoundFault] = {}
-    for one in observed.all(resource_of(kind)) or ():
-        if found := erased(kind, one):
-            metadata = one["metadata"]
+    for job in observed.all(resource_of(kind)) or ():
+        if erasure := erased(kind, job):
+            metadata = job["metadata"]
             where = place(resource_of(kind), metadata["name"], metadata.get("namespace", ""))
-            writers.setdefault(found.writer, fault_at("fields-erased", where, found.said))
+            writers.setdefault(erasure.writer, fault_at("fields-erased", where, erasure.message))
     yield from writers.values()
 
 

@@ -77,10 +77,7 @@ class ServerAccess:
 
 
 async def look(
-    client: Client,
-    kinds: Registry[JobKind],
-    given: Mapping[str, Any],
-    servers: ServerAccess,
+    client: Client, kinds: Registry[JobKind], given: Mapping[str, Any], servers: ServerAccess
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
@@ -113,7 +110,7 @@ async def look(
     await reader.gather(
         Ref(SECRETS, wanted.installation.secret, namespace),
         *(Ref(LEASES, name, namespace) for name in clock.leases(wanted)),
-        *(Ref(of_kind, one["metadata"]["name"]) for kind, of_kind in POLICIES.items() for one in wanted.of(kind)),
+        *(Ref(of_kind, policy["metadata"]["name"]) for kind, of_kind in POLICIES.items() for policy in wanted.of(kind)),
         *_jobs(reader.seen, wanted),
     )
     await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
@@ -134,18 +131,20 @@ def _of_installation(namespace: str) -> list[Ref]:
 def _others(observed: ClusterSnapshot, kinds: Iterable[JobKind], crds: Iterable[Ref]) -> Iterator[Ref]:
     """Yield the Services that other webhooks for jobs and pods, and the conversions of our CRDs, call."""
     kinds = tuple(kinds)
-    for configuration in (one for resource in CONFIGURATIONS for one in observed.all(resource) or ()):
+    for configuration in (
+        configuration for resource in CONFIGURATIONS for configuration in observed.all(resource) or ()
+    ):
         for entry in entries_of(configuration):
             if service := service_called(entry, kinds):
                 yield Ref(SERVICES, *service)
-    for _, client in (one for ref in crds for one in clients(CRDS, observed.get(*ref) or {})):
+    for _, client in (client for ref in crds for client in clients(CRDS, observed.get(*ref) or {})):
         if client.get("service"):
             yield Ref(SERVICES, client["service"]["name"], client["service"]["namespace"])
 
 
 def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
     """Return the jobs to list: of the kinds that have a runner, and those in namespaces that have opted out."""
-    namespaces = [one["metadata"]["name"] for one in observed.all(NAMESPACES) or () if opted_out(one)]
+    namespaces = [namespace["metadata"]["name"] for namespace in observed.all(NAMESPACES) or () if opted_out(namespace)]
     return [
         *(Ref(jobs.resource_of(kind)) for kind in wanted.kinds if runner_of(kind) is not None),
         *(Ref(jobs.resource_of(kind), "", namespace) for namespace in namespaces for kind in wanted.kinds),
@@ -155,7 +154,7 @@ def _jobs(observed: ClusterSnapshot, wanted: Expected) -> list[Ref]:
 async def _served(
     observed: ClusterSnapshot, wanted: Expected, servers: ServerAccess
 ) -> Sequence[Handshake] | NotChecked:
-    """Make a handshake with every server that can be found."""
+    """Make a handshake with every known server."""
     certain = bool(servers.addresses) or (servers.in_cluster and not wanted.outside)
     slices = observed.lists[Ref(SLICES, "", wanted.namespace)]
     addresses: Sequence[Address] = servers.addresses
@@ -164,17 +163,17 @@ async def _served(
     elif not addresses:
         if isinstance(slices, NotChecked):
             return slices
-        addresses = [one for piece in slices for one in addresses_of(piece)]
+        addresses = [address for endpoint_slice in slices for address in addresses_of(endpoint_slice)]
 
-    async def one(address: Address) -> Handshake:
+    async def probe(address: Address) -> Handshake:
         served = await shown(address, wanted.server_name, servers.timeout)
         return of_this_server(Handshake(served, certain), wanted)
 
-    return await asyncio.gather(*map(one, dict.fromkeys(addresses)))
+    return await asyncio.gather(*map(probe, dict.fromkeys(addresses)))
 
 
 class _SnapshotReader:
-    """Reads a cluster into `seen`, bit by bit; each object and list once."""
+    """Reads objects, lists and permissions into the snapshot `seen`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -197,12 +196,14 @@ class _SnapshotReader:
         await asyncio.gather(*(self._object(ref) if ref.name else self._list(ref) for ref in wanted))
 
     async def permissions(self, asked: Sequence[Permission], namespace: str) -> None:
-        """Ask which permissions accounts of a namespace have; if the first question has no answer, no others."""
+        """Ask which permissions accounts of a namespace have. If the first call fails, all count as not checked."""
         _, answer = await self._may(asked[0], namespace)
         if isinstance(answer, NotChecked):
             self.seen.permissions.update(dict.fromkeys(asked, answer))
         else:
-            self.seen.permissions.update(await asyncio.gather(*(self._may(one, namespace) for one in asked)))
+            self.seen.permissions.update(
+                await asyncio.gather(*(self._may(permission, namespace) for permission in asked))
+            )
 
     async def _object(self, ref: Ref) -> None:
         self.seen.objects[ref] = await self._seen(
@@ -217,7 +218,7 @@ class _SnapshotReader:
                 return (await narrowed.list(ref.resource))[0]
             except ApiError as error:
                 if error.code == _NOT_FOUND:
-                    return []  # of a kind that is not installed, there is none
+                    return []  # the resource is not installed
                 raise
 
         self.seen.lists[ref] = await self._seen("list", ref, read)

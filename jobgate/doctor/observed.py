@@ -30,7 +30,7 @@ CONFIGURATIONS = (MUTATING, VALIDATING)
 
 
 class Ref(NamedTuple):
-    """One object; with an empty name, all of them in a namespace, or in the cluster."""
+    """One object; with an empty name, all objects in a namespace, or in the cluster."""
 
     resource: Resource
     name: str = ""
@@ -52,7 +52,7 @@ class Permission(NamedTuple):
 
     @property
     def what(self) -> str:
-        """The object of the permission, in words."""
+        """The object of the permission, as text."""
         kind = f"{self.resource}.{self.group}" if self.group else self.resource
         named = f"{kind}/{self.name}" if self.name else kind
         return f"{named} in {self.namespace}" if self.namespace else named
@@ -60,7 +60,7 @@ class Permission(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NotChecked:
-    """Something that could not be read."""
+    """The reason why something could not be read."""
 
     why: str
 
@@ -83,7 +83,7 @@ class ClusterSnapshot:
     """The observed state of a cluster.
 
     Attributes:
-        objects: single objects; None if there is none of that name.
+        objects: single objects; None if the object does not exist.
         lists: all objects of a resource, by a `Ref` without a name.
         permissions: whether accounts have them.
         served: the handshake with each server.
@@ -99,18 +99,18 @@ class ClusterSnapshot:
     version: str = ""
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object; None if there is none, or if it could not be read."""
-        found = self.objects[Ref(resource, name, namespace)]
-        return None if isinstance(found, NotChecked) else found
+        """Return an object; None if it does not exist, or could not be read."""
+        stored = self.objects[Ref(resource, name, namespace)]
+        return None if isinstance(stored, NotChecked) else stored
 
     def missing(self, resource: Resource, name: str, namespace: str = "") -> bool:
-        """Return whether there certainly is no such object."""
+        """Return whether an object is known not to exist."""
         return self.objects[Ref(resource, name, namespace)] is None
 
     def all(self, resource: Resource, namespace: str = "") -> Sequence[Mapping[str, Any]] | None:
         """Return all objects; None if they could not be read."""
-        found = self.lists[Ref(resource, "", namespace)]
-        return None if isinstance(found, NotChecked) else found
+        stored = self.lists[Ref(resource, "", namespace)]
+        return None if isinstance(stored, NotChecked) else stored
 
     def webhooks(self) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
         """Yield the webhooks of our configurations, each with the resource of its configuration."""
@@ -128,24 +128,24 @@ class ClusterSnapshot:
         return () if isinstance(self.served, NotChecked) else self.served
 
     def not_checked(self) -> dict[str, list[str]]:
-        """Return what could not be read, by reason."""
-        found: dict[str, list[str]] = {}
+        """Return the names of objects and checks that were skipped, by reason."""
+        reasons: dict[str, list[str]] = {}
         for what, why in self._not_checked():
-            if what not in found.setdefault(why, []):
-                found[why].append(what)
-        return found
+            if what not in reasons.setdefault(why, []):
+                reasons[why].append(what)
+        return reasons
 
     def _not_checked(self) -> Iterator[tuple[str, str]]:
         seen: Sequence[tuple[str, object]] = [
             ("the API server's time", self.clock),
-            *((str(ref), one) for ref, one in (*self.objects.items(), *self.lists.items())),
-            *((f"permissions of {permission.account}", one) for permission, one in self.permissions.items()),
+            *((str(ref), state) for ref, state in (*self.objects.items(), *self.lists.items())),
+            *((f"permissions of {permission.account}", state) for permission, state in self.permissions.items()),
             ("certificates that servers serve", self.served),
         ]
-        yield from ((what, one.why) for what, one in seen if isinstance(one, NotChecked))
-        for one in self.handshakes:
-            if one.served.fault and not one.certain:
-                yield f"certificate of {one.served.address}", f"not reachable: {one.served.fault}"
+        yield from ((what, state.why) for what, state in seen if isinstance(state, NotChecked))
+        for handshake in self.handshakes:
+            if handshake.served.fault and not handshake.certain:
+                yield f"certificate of {handshake.served.address}", f"not reachable: {handshake.served.fault}"
 
 
 def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
@@ -153,13 +153,13 @@ def entries_of(configuration: Mapping[str, Any] | None) -> Sequence[Mapping[str,
     return [] if configuration is None else configuration.get("webhooks") or []
 
 
-def labels_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+def labels_of(stored: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the labels of an object."""
-    labels: Mapping[str, str] = found["metadata"].get("labels") or {}
+    labels: Mapping[str, str] = stored["metadata"].get("labels") or {}
     return labels
 
 
 def place(resource: Resource, name: str = "", namespace: str = "") -> str:
-    """Return the name of an object as kubectl prints it, or that of all objects of a resource."""
+    """Return an object, or all objects of a resource, as kubectl names them."""
     named = f"{resource.plural}/{name}" if name else resource.plural
     return f"{named} in {namespace}" if namespace else named

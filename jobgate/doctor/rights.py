@@ -11,21 +11,21 @@ from jobgate.doctor.observed import ACCOUNTS, ClusterSnapshot, Permission, place
 _ADMISSION = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _SYSTEM = "kube-system"
-#: A name that no object has. A permission for it is one for any name.
+#: A name that no object has: a permission for it is a permission for any name.
 _ANY = "jobgate-doctor-asks-for-any"
 
 
 def needed(expected: Expected) -> Sequence[Permission]:
     """Return the permissions that our accounts need: those of all rendered rules."""
     roles = {
-        (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
+        (role["kind"], role["metadata"].get("namespace", ""), role["metadata"]["name"]): role["rules"]
         for kind in ("Role", "ClusterRole")
-        for one in expected.of(kind)
+        for role in expected.of(kind)
     }
-    found = []
+    permissions = []
     for binding in (*expected.of("RoleBinding"), *expected.of("ClusterRoleBinding")):
         namespace, reference = binding["metadata"].get("namespace", ""), binding["roleRef"]
-        found += [
+        permissions += [
             Permission(account["name"], verb, group, resource, namespace, name)
             for account in binding["subjects"]
             for rule in roles[reference["kind"], namespace, reference["name"]]
@@ -34,26 +34,28 @@ def needed(expected: Expected) -> Sequence[Permission]:
             for name in rule.get("resourceNames") or [""]
             for verb in rule["verbs"]
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(permissions))
 
 
 def dangerous(expected: Expected) -> Sequence[Permission]:
     """Return the dangerous permissions that our accounts must not have: those that are not rendered."""
     granted = set(needed(expected))
-    asked = (Permission(account, *one) for account in accounts(expected) for one in _dangers(expected))
+    asked = (Permission(account, *danger) for account in accounts(expected) for danger in _dangers(expected))
     # Without a namespace or a name, a permission is for all of them.
     return [
-        one
-        for one in asked
+        right
+        for right in asked
         if granted.isdisjoint(
-            one._replace(namespace=namespace, name=name) for namespace in ("", one.namespace) for name in ("", one.name)
+            right._replace(namespace=namespace, name=name)
+            for namespace in ("", right.namespace)
+            for name in ("", right.name)
         )
     ]
 
 
 def accounts(expected: Expected) -> Sequence[str]:
     """Return the names of our accounts."""
-    return [one["metadata"]["name"] for one in expected.of("ServiceAccount")]
+    return [shipped["metadata"]["name"] for shipped in expected.of("ServiceAccount")]
 
 
 def _dangers(expected: Expected) -> Sequence[tuple[str, str, str, str, str]]:
@@ -108,16 +110,16 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             if not expected.outside:  # outside, it may use any account
                 yield fault_at("account-missing", where, "not found")
             continue
-        if lacks := [one for one in need if one.account == account and observed.permissions[one] is False]:
+        if lacks := [right for right in need if right.account == account and observed.permissions[right] is False]:
             yield fault_at("right-missing", where, f"cannot {_text(lacks)}")
-        if excess := [one for one in danger if one.account == account and observed.permissions[one] is True]:
-            everything = next((one for one in excess if one.verb == "*"), None)
+        if excess := [right for right in danger if right.account == account and observed.permissions[right] is True]:
+            everything = any(right.verb == "*" for right in excess)
             yield fault_at("right-too-wide", where, "can do everything" if everything else f"can {_text(excess)}")
 
 
 def _text(permissions: Sequence[Permission]) -> str:
     verbs: dict[str, list[str]] = {}
-    for one in permissions:
-        what = one.what.replace(f"/{_ANY}", " of any name")
-        verbs.setdefault(what, []).append(one.verb)
+    for permission in permissions:
+        what = permission.what.replace(f"/{_ANY}", " of any name")
+        verbs.setdefault(what, []).append(permission.verb)
     return "; ".join(f"{', '.join(words)} {what}" for what, words in verbs.items())

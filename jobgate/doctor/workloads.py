@@ -1,4 +1,4 @@
-"""Checks the workloads: whether they run, in one version, and whether that of the API server fits."""
+"""Checks that the workloads run, all in this version, and that the version of the API server is supported."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ from jobgate import __version__
 from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected, container_of
 from jobgate.doctor.finding import FoundFault, fault_at
-from jobgate.doctor.observed import (
-    CONFIGURATIONS,
-    CRON_JOBS,
-    DEPLOYMENTS,
-    PODS,
-    ClusterSnapshot,
-    labels_of,
-    place,
-)
+from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, PODS, ClusterSnapshot, labels_of, place
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.installation.workload import ACCOUNT
@@ -37,8 +29,8 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             where = place(resource, name, namespace)
             if observed.missing(resource, name, namespace):
                 yield fault_at("workload-missing", where, "not found")
-            elif (found := observed.get(resource, name, namespace)) is not None:
-                yield from _runs(found, where)
+            elif (workload := observed.get(resource, name, namespace)) is not None:
+                yield from _runs(workload, where)
     minor = re.match(r"v?1\.(\d+)", observed.version)
     if minor and int(minor[1]) < OLDEST:
         yield fault_at("api-server-too-old", "the API server", f"version {observed.version}")
@@ -47,7 +39,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
 
 
 def not_installed(observed: ClusterSnapshot, expected: Expected) -> FoundFault | None:
-    """Return one fault if nothing is installed, instead of one for each missing object."""
+    """Return a single fault if nothing is installed, instead of a fault for each missing object."""
     namespace = expected.namespace
     refs = [(resource, NAME, "") for resource in CONFIGURATIONS]
     refs += [(SERVICES, expected.installation.service, namespace), (DEPLOYMENTS, ACCOUNT, namespace)]
@@ -84,19 +76,19 @@ def _versions(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFa
 def version_of(image: str) -> str | None:
     """Return the version in the tag of an image; None if the tag is not a version."""
     name, _, _ = image.partition("@")
-    found = _VERSION.match(name.rpartition("/")[2].partition(":")[2])
-    return found["version"] if found else None
+    match = _VERSION.match(name.rpartition("/")[2].partition(":")[2])
+    return match["version"] if match else None
 
 
 def _images(observed: ClusterSnapshot, expected: Expected) -> Mapping[str, Sequence[str]]:
     """Return our Deployments and running pods, by image."""
-    found: dict[str, list[str]] = {}
+    images: dict[str, list[str]] = {}
     for name in expected.deployments:
         deployment = observed.get(DEPLOYMENTS, name, expected.namespace)
         if deployment is not None:
             pod = deployment["spec"]["template"]["spec"]
-            found.setdefault(container_of(pod)["image"], []).append(place(DEPLOYMENTS, name))
+            images.setdefault(container_of(pod)["image"], []).append(place(DEPLOYMENTS, name))
     for pod in observed.all(PODS, expected.namespace) or ():
         if LABELS.items() <= labels_of(pod).items() and (pod.get("status") or {}).get("phase") == "Running":
-            found.setdefault(container_of(pod["spec"])["image"], []).append(place(PODS, pod["metadata"]["name"]))
-    return found
+            images.setdefault(container_of(pod["spec"])["image"], []).append(place(PODS, pod["metadata"]["name"]))
+    return images

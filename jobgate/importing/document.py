@@ -1,4 +1,4 @@
-"""Reads the YAML of OpenPAI. Its examples have placeholders without quotes, which are mappings or errors in YAML."""
+"""Reads the YAML of OpenPAI. YAML reads placeholders without quotes, as in its examples, as mappings or errors."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from webhook.text import short
 #: A value of a key or list that begins with two braces without quotes.
 _BARE: Final = re.compile(r"^(?P<before>\s*(?:-\s+)*(?:[\w.-]+:\s+)?)(?P<value>\{\{.*)$")
 _COMMENT: Final = re.compile(r"\s#")
-#: So many lines without quotes are reported.
+#: Maximum number of reported lines without quotes.
 _REPORTED: Final = 100
 
-#: Keys and values of OpenPAI that Kubernetes does not have.
+#: Keys and values that only OpenPAI has.
 _WORDS: Final = re.compile(
     r"^[ -]*(?:taskRoles|plugin_params|template_variables|reference_prerequisites)[ ]*:"
     r"|^[ -]*plugin[ ]*:[ ]*(?:cmd|pvc_storage)\b|marketplace://|com\.microsoft\.pai\.",
@@ -24,7 +24,7 @@ _WORDS: Final = re.compile(
 
 
 class InvalidDocument(Exception):
-    """The text is not valid YAML of OpenPAI. Each line of the message says what is wrong, where, and what is right."""
+    """The text is not valid YAML of OpenPAI. Each line of the message is a fault: where it is, and how to fix it."""
 
 
 def looks_like_openpai(text: str) -> bool:
@@ -41,11 +41,11 @@ def documents(text: str, file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if bare := list(unquoted(text, file)):
         raise InvalidDocument("\n".join(bare))
     try:
-        found = read_values(text.encode(), file)
+        values = read_values(text.encode(), file)
     except UnreadableManifest as error:
         raise InvalidDocument(str(error)) from None
-    for number, document in enumerate(found):
-        where = f"{file}[{number}]" if len(found) > 1 else file
+    for number, document in enumerate(values):
+        where = f"{file}[{number}]" if len(values) > 1 else file
         entries = document if isinstance(document, list) else [document]
         for place, entry in enumerate(entries):
             at = f"{where}[{place}]" if isinstance(document, list) else where
@@ -57,7 +57,7 @@ def documents(text: str, file: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def unquoted(text: str, file: str) -> Iterator[str]:
-    """Yield advice for placeholders that need quotes, except in block scalars: the first hundred."""
+    """Yield advice for the first hundred placeholders that need quotes; those in block scalars do not."""
     block: int | None = None
     left = _REPORTED
     for number, line in enumerate(text.splitlines(), 1):
@@ -65,10 +65,10 @@ def unquoted(text: str, file: str) -> Iterator[str]:
         if block is not None and (indent > block or not line.strip()):
             continue
         block = indent if re.search(r"[:-]\s+[|>][-+0-9]*\s*(?:#.*)?$", line) else None
-        if left and (found := _BARE.match(line)):
+        if left and (match := _BARE.match(line)):
             left -= 1
-            written = found["value"]
+            written = match["value"]
             comment = _COMMENT.search(written)
             value = written[: comment.start() if comment else None].rstrip().replace("\\", "\\\\").replace('"', '\\"')
-            right = short(f'{found["before"].strip()} "{value}"'.strip())
+            right = short(f'{match["before"].strip()} "{value}"'.strip())
             yield f"{file}:{number}: {{{{ … }}}} needs quotes, as YAML takes braces for a mapping; write: {right}"

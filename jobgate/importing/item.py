@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from jobgate.importing.notes import Notes, listed, mapped, word
 from webhook.text import short
 
-#: Returns what a name without a scheme refers to, as `kind` and `name`; None if it is unknown.
+#: Returns the `kind` and `name` of the item that a name without a scheme refers to; None if it is unknown.
 ResolveName: TypeAlias = Callable[[str], Mapping[str, str] | None]
 
 API_VERSION: Final = "jobgate.dev/v1alpha1"
@@ -35,20 +35,19 @@ def prerequisite(
     """Return the object of an item; `path` is for messages, and `local` resolves names without a scheme."""
     spec: dict[str, Any] = {key: str(entry[key]) for key in ("type", "description") if entry.get(key)}
     requires = listed(entry.get("require"), f"{path}.require", notes)
-    spec["require"] = [
-        one
-        for place, item in enumerate(requires)
-        if (one := _reference(item, f"{path}.require[{place}]", notes, local))
-    ]
+    references = (_reference(item, f"{path}.require[{place}]", notes, local) for place, item in enumerate(requires))
+    spec["require"] = [*filter(None, references)]
     declared = listed(word(entry, "template_variables"), f"{path}.template_variables", notes)
-    spec["templateVariables"] = [dict(one) if isinstance(one, dict) else {"name": one} for one in declared]
+    spec["templateVariables"] = [
+        dict(variable) if isinstance(variable, dict) else {"name": variable} for variable in declared
+    ]
     spec |= _plugin(entry, path, notes) | _storages(entry, path, notes)
     policy = str(word(entry, "failure_policy") or "fail").capitalize()
     if policy != "Fail":
         spec["failurePolicy"] = policy
     notes.unread(entry, _FIELDS, path)
-    whole = {key: value for key, value in spec.items() if value not in ([], {})}
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": whole}
+    spec = {key: value for key, value in spec.items() if value not in ([], {})}
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def _reference(entry: Any, path: str, notes: Notes, local: ResolveName) -> dict[str, Any] | None:
@@ -61,13 +60,13 @@ def _reference(entry: Any, path: str, notes: Notes, local: ResolveName) -> dict[
     if not isinstance(written, str) or not written:
         notes.fault(f"{path}.name", "must be a name")
         return None
-    found = _named(written, path, notes, local)
+    reference = _named(written, path, notes, local)
     if values := mapped(word(fields, "template_variables"), f"{path}.template_variables", notes):
-        found["templateVariables"] = {
+        reference["templateVariables"] = {
             key: _value(value, f"{path}.{short(key)}", notes) for key, value in values.items()
         }
     notes.unread(fields, {"name", "template_variables"}, path)
-    return found
+    return reference
 
 
 def _named(written: str, path: str, notes: Notes, local: ResolveName) -> dict[str, Any]:
@@ -78,8 +77,8 @@ def _named(written: str, path: str, notes: Notes, local: ResolveName) -> dict[st
         notes.fault(path, f"{name}: ids of the marketplace have no meaning here; name the item: {_BY_NAME}<name>")
     elif "://" in written:
         notes.fault(path, f"{name}: items are not fetched from addresses; import its file, and name it")
-    elif (found := local(written)) is not None:
-        return dict(found)
+    elif (reference := local(written)) is not None:
+        return dict(reference)
     else:
         notes.fault(path, f"{name}: the job defines nothing of this name; for the marketplace write {_BY_NAME}{name}")
     return {"kind": CLUSTER, "name": "unknown"}
@@ -117,25 +116,25 @@ def _callbacks(parameters: Mapping[str, Any], path: str, notes: Notes) -> Iterat
     callbacks = listed(parameters.get("callbacks"), f"{path}.callbacks", notes)
     for place, callback in enumerate(callbacks):
         at = f"{path}.callbacks[{place}]"
-        one = mapped(callback, at, notes)
-        yield {"event": one.get("event"), "commands": commands(one.get("commands"), f"{at}.commands", notes)}
+        fields = mapped(callback, at, notes)
+        yield {"event": fields.get("event"), "commands": commands(fields.get("commands"), f"{at}.commands", notes)}
     for old, event in (("pre_commands", "taskStarts"), ("post_commands", "taskSucceeds")):
-        if (found := word(parameters, old)) is not None:
+        if (lines := word(parameters, old)) is not None:
             if callbacks:
                 notes.fault(path, "has callbacks, and preCommands or postCommands; write one of them")
             notes.change(f"{path}: what ran by the older {old} runs at {event}")
-            yield {"event": event, "commands": commands(found, f"{path}.{old}", notes)}
+            yield {"event": event, "commands": commands(lines, f"{path}.{old}", notes)}
 
 
 def commands(value: Any, path: str, notes: Notes) -> list[str]:
     """Return shell commands without surrounding space, as OpenPAI does."""
-    found = listed(value, path, notes)
-    for place, line in enumerate(found):
+    lines = listed(value, path, notes)
+    for place, line in enumerate(lines):
         if not isinstance(line, str):
             notes.fault(f"{path}[{place}]", "must be a string; write it in quotes")
-    if not found:
+    if not lines:
         notes.fault(path, "must have at least one command")
-    return [line.strip().replace("\r\n", "\n") for line in found if isinstance(line, str) and line.strip()]
+    return [line.strip().replace("\r\n", "\n") for line in lines if isinstance(line, str) and line.strip()]
 
 
 def _storages(entry: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
@@ -151,6 +150,6 @@ def _storages(entry: Mapping[str, Any], path: str, notes: Notes) -> dict[str, An
 def _storage(parameters: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
     if not isinstance(parameters.get("name"), str):
         notes.fault(f"{path}.name", "must name a PersistentVolumeClaim")
-    found = {"name": parameters.get("name"), "mountPath": word(parameters, "mount_path")}
-    found |= {"subPath": word(parameters, "sub_path"), "readOnly": word(parameters, "read_only")}
-    return {key: value for key, value in found.items() if value is not None}
+    fields = {"name": parameters.get("name"), "mountPath": word(parameters, "mount_path")}
+    fields |= {"subPath": word(parameters, "sub_path"), "readOnly": word(parameters, "read_only")}
+    return {key: value for key, value in fields.items() if value is not None}

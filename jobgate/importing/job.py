@@ -13,7 +13,7 @@ from jobgate.names import LABEL_LIMIT
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook.text import short
 
-#: Longest name: the API server's limit for indexed Jobs, which also fits DI-orchestrator's for DIJobs.
+#: Maximum length of a name: the API server's limit for indexed Jobs, which DI-orchestrator accepts for DIJobs, too.
 _JOB_NAME: Final = 52
 _DIJOB: Final = ("diengine.opendilab.org/v2alpha1", "DIJob")
 #: The fields that are imported, of a job and of a task role.
@@ -36,7 +36,7 @@ class ImportedKind(StrEnum):
 
 
 class _JobPrerequisites(NamedTuple):
-    """The prerequisites that a job defines: URIs of images, and Prerequisites, by name in the job; and their names."""
+    """The prerequisites that a job defines, by name: URIs of images, and Prerequisites; `known` lists the names."""
 
     images: dict[str, str]
     objects: dict[str, dict[str, Any]]
@@ -46,7 +46,7 @@ class _JobPrerequisites(NamedTuple):
 def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: Notes) -> Iterator[dict[str, Any]]:
     """Yield the Prerequisites of a job of protocol version 2, then its Jobs or its DIJob.
 
-    `name` is for a job that has none. By default, a job with one task role becomes a Job, another one a DIJob.
+    `name` is for a job without a name. By default a job with one task role becomes a Job, any other job a DIJob.
     """
     roles = mapped(word(job, "task_roles"), "taskRoles", notes)
     if not roles:
@@ -74,8 +74,8 @@ def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: 
     retries = notes.whole(word(job, "job_retry_count") or 0, "jobRetryCount")
     if kind is ImportedKind.JOB:
         for task, instances, pod, references in tasks:
-            called = name if len(tasks) == 1 else notes.name(f"{name}-{task}", "name", LABEL_LIMIT)
-            yield _job(called, instances, pod, references, retries)
+            job_name = name if len(tasks) == 1 else notes.name(f"{name}-{task}", "name", LABEL_LIMIT)
+            yield _job(job_name, instances, pod, references, retries)
     else:
         yield _dijob(job, name, tasks, retries, notes)
     if kind is ImportedKind.JOB and len(tasks) > 1:
@@ -83,21 +83,23 @@ def jobs(job: Mapping[str, Any], name: str, target: ImportedKind | None, notes: 
 
 
 def _job(name: str, instances: int, pod: dict[str, Any], references: list[str], retries: int) -> dict[str, Any]:
-    marks = {"metadata": {"annotations": {ANNOTATION: ", ".join(references)}}} if references else {}
+    metadata = {"metadata": {"annotations": {ANNOTATION: ", ".join(references)}}} if references else {}
     spec = {"backoffLimit": retries, "completions": instances, "parallelism": instances, "completionMode": "Indexed"}
-    return _object("batch/v1", "Job", name, {**spec, "template": {**marks, **pod}})
+    return _object("batch/v1", "Job", name, {**spec, "template": {**metadata, **pod}})
 
 
 def _dijob(job: Mapping[str, Any], name: str, tasks: list[Any], retries: int, notes: Notes) -> dict[str, Any]:
-    """Return the DIJob. Its tasks have type none, because the other types are those of DI-engine."""
-    queue = word(mapped(job.get("defaults"), "defaults", notes), "virtual_cluster")
-    queued = {"queue": notes.name(queue, "defaults.virtualCluster")} if queue and queue != "default" else {}
+    """Return the DIJob. Its tasks have type none, because the other types are for DI-engine."""
+    virtual_cluster = word(mapped(job.get("defaults"), "defaults", notes), "virtual_cluster")
+    queue = {}
+    if virtual_cluster and virtual_cluster != "default":
+        queue = {"queue": notes.name(virtual_cluster, "defaults.virtualCluster")}
     parts = [
         {"name": task, "type": "none", "replicas": instances, "template": pod}
-        | ({"prerequisites": [{"name": one} for one in references]} if references else {})
+        | ({"prerequisites": [{"name": reference} for reference in references]} if references else {})
         for task, instances, pod, references in tasks
     ]
-    return _object(*_DIJOB, name, {"backoffLimit": retries, **queued, "tasks": parts})
+    return _object(*_DIJOB, name, {"backoffLimit": retries, **queue, "tasks": parts})
 
 
 def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
@@ -106,7 +108,7 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
     names = set[str]()
     extras = mapped(job.get("extras"), "extras", notes)
     places = (("prerequisites", job), ("reference_prerequisites", extras))
-    found = []
+    own = []
     for key, fields in places:
         path = key if fields is job else f"extras.{key}"
         for place, value in enumerate(listed(word(fields, key), path, notes)):
@@ -119,16 +121,16 @@ def _own(job: Mapping[str, Any], name: str, notes: Notes) -> _JobPrerequisites:
                 images[written] = str(entry.get("uri"))
                 notes.unread(entry, _READ_OF_IMAGE, at)
             else:
-                found.append((written, entry, at))
-    called = {written: notes.name(f"{name}-{written}", at) for written, _, at in found}
+                own.append((written, entry, at))
+    object_names = {written: notes.name(f"{name}-{written}", at) for written, _, at in own}
 
     def local(written: str) -> Mapping[str, str] | None:
-        return {"kind": NAMESPACED, "name": called[written]} if written in called else None
+        return {"kind": NAMESPACED, "name": object_names[written]} if written in object_names else None
 
     objects = {}
-    for written, entry, at in found:
-        objects[written] = prerequisite(entry, NAMESPACED, called[written], at, notes, local)
-    if called:
+    for written, entry, at in own:
+        objects[written] = prerequisite(entry, NAMESPACED, object_names[written], at, notes, local)
+    if object_names:
         notes.change(f"prerequisites of the job's own are Prerequisites of its namespace, called {name}-…")
     return _JobPrerequisites(images, objects, short(", ".join(objects)) or "none")
 

@@ -11,20 +11,20 @@ from jobgate.importing.document import InvalidDocument
 from jobgate.names import SUBDOMAIN_LIMIT, dns_subdomain
 from webhook.text import line, short
 
-#: What may be written for a file, in characters: so many, and so many times its own length.
+#: Maximum output for a file, in characters: a constant, and a multiple of the file's own length.
 _LEAST: Final = 1 << 20
 _TIMES: Final = 20
 
 
 class Room:
-    """The length of what may still be written for a file: aliases, parameters and storages multiply what it says."""
+    """The remaining output for a file. It is limited, because aliases, parameters and storages repeat content."""
 
     def __init__(self, text: str, file: str) -> None:
-        """Have room in proportion to the length of a file's text."""
+        """Allow output in proportion to the length of a file's text."""
         self._left, self._file = _LEAST + _TIMES * len(text), file
 
     def take(self, length: int) -> None:
-        """Use a part of the room; InvalidDocument if there is not enough."""
+        """Use a part of the remaining output; raise InvalidDocument if there is not enough."""
         self._left -= length
         if self._left < 0:
             raise InvalidDocument(
@@ -38,9 +38,9 @@ class Notes:
     """Changes and faults of an imported job or item.
 
     Attributes:
-        room: what may still be written for the file.
-        changes: what was changed and why, one sentence each.
-        faults: what cannot be imported; each begins with the field.
+        room: the remaining output for the file.
+        changes: each change and its reason, in a sentence.
+        faults: the parts that cannot be imported; each text begins with the field.
     """
 
     room: Room
@@ -54,7 +54,7 @@ class Notes:
             self.changes[text] = None
 
     def fault(self, path: str, text: str) -> None:
-        """Note a fault: the field, and what would be right."""
+        """Note a fault: the field, and how to fix it."""
         fault = line(f"{path}: {text}")
         self.room.take(len(fault))
         self.faults.append(fault)
@@ -110,7 +110,7 @@ def mapped(value: Any, path: str, notes: Notes) -> Mapping[str, Any]:
 
 
 def length(value: Any, depth: int = 0) -> int:
-    """Return about how long a value is as YAML, with its indentation."""
+    """Return the approximate length of a value as YAML, with its indentation."""
     if isinstance(value, dict):
         return sum(len(key) + 2 * depth + 3 + length(item, depth + 1) for key, item in value.items())
     if isinstance(value, list):

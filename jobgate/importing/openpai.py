@@ -22,10 +22,10 @@ class Imported:
     """An imported job or marketplace item.
 
     Attributes:
-        where: the file, and the place in it.
+        where: the file, and the position in it.
         objects: the objects, in the order in which they must be applied.
-        changes: what was changed and why, one sentence each.
-        faults: what cannot be imported; the objects must not be used then.
+        changes: each change and its reason, in a sentence.
+        faults: the parts that cannot be imported; if there are any, the objects must not be used.
     """
 
     where: str
@@ -49,17 +49,17 @@ def imported(text: str, file: str, target: ImportedKind | None = None) -> Iterat
         else:
             objects = (_item(entry, notes),)
         room.take(sum(map(length, objects)))
-        for one in objects if not notes.faults else ():
-            for fault in _denials(one, options):
-                notes.fault(f"{one['kind']} {one['metadata']['name']}", fault)
+        for document in objects if not notes.faults else ():
+            for fault in _denials(document, options):
+                notes.fault(f"{document['kind']} {document['metadata']['name']}", fault)
         yield Imported(where, objects, tuple(notes.changes), tuple(notes.faults))
 
 
 def _denials(document: dict[str, Any], options: ReviewOptions) -> Iterator[str]:
-    """Yield why a cluster would deny an object or its pods."""
+    """Yield the reasons why a cluster would deny an object or its pods."""
     if document["kind"] == ImportedKind.JOB:
-        checked = podchecks.check(document["spec"]["template"], Path("spec") / "template")
-        return (str(one) for one in checked if isinstance(one, Cause))
+        findings = podchecks.check(document["spec"]["template"], Path("spec") / "template")
+        return (str(finding) for finding in findings if isinstance(finding, Cause))
     status = judge(document, options).status
     causes = status["details"]["causes"] if status else ()
     return (f"{cause['field']}: {cause['message']}" for cause in causes)
@@ -69,7 +69,7 @@ def _item(entry: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
     name = notes.name(entry.get("name"), "name")
 
     def marketplace(written: str) -> Mapping[str, str]:
-        """Take a name without a scheme for one of the marketplace, as an item has no job."""
+        """Return the marketplace item with this name: an item has no job that could define another."""
         return {"kind": CLUSTER, "name": notes.name(written, "require")}
 
     return prerequisite(entry, CLUSTER, name, name, notes, marketplace)

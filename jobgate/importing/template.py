@@ -16,7 +16,7 @@ SHARED_MEMORY: Final = 512
 GPU: Final = "nvidia.com/gpu"
 
 _PARAMETER: Final = re.compile(r"<%\s*\$parameters\.(\w+)\s*%>")
-_OTHER: Final = re.compile(r"<%(?:(?!<%|%>).)*%>", re.DOTALL)
+_PLACEHOLDER: Final = re.compile(r"<%(?:(?!<%|%>).)*%>", re.DOTALL)
 
 
 def template(
@@ -29,7 +29,7 @@ def template(
 ) -> dict[str, Any]:
     """Return the pod template of a task role of a job.
 
-    `storages` are the job's, and `image` is the one that the role's `dockerImage` names, None if unknown.
+    `storages` are the job's; `image` is the image of the role's `dockerImage`, None if it is unknown.
     """
     if image is None:
         notes.fault(f"{path}.dockerImage", "must be the name of a prerequisite of type dockerimage that has a uri")
@@ -64,24 +64,26 @@ def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, n
         "the commands of a task role are one script for bash with errexit, nounset and pipefail, as in OpenPAI"
     )
 
-    def value(found: re.Match[str]) -> str:
-        parameter = parameters.get(found[1])
+    def value(match: re.Match[str]) -> str:
+        parameter = parameters.get(match[1])
         if isinstance(parameter, str | int | float) and not isinstance(parameter, bool):
             notes.room.take(len(str(parameter)))
             return str(parameter)
-        if found[1] in parameters:
-            notes.fault(f"parameters.{short(found[1])}", "must be a string or a number; write it in quotes")
-            return found[0]
-        notes.fault(f"{path}.commands", f"{short(found[0])}: the job has no such parameter")
-        return found[0]
+        if match[1] in parameters:
+            notes.fault(f"parameters.{short(match[1])}", "must be a string or a number; write it in quotes")
+        else:
+            notes.fault(f"{path}.commands", f"{short(match[0])}: the job has no such parameter")
+        return match[0]
 
     script = "\n".join(lines)
     if (filled := _PARAMETER.sub(value, script)) != script:
         notes.change("parameters stand in the commands as their values")
-    for other in dict.fromkeys(_OTHER.findall(script)):
-        if not _PARAMETER.fullmatch(other):
-            advice = "give the container a variable with secretKeyRef" if "secrets" in other else "write its value"
-            notes.fault(f"{path}.commands", f"{short(other)} is not replaced here: {advice}")
+    for placeholder in dict.fromkeys(_PLACEHOLDER.findall(script)):
+        if not _PARAMETER.fullmatch(placeholder):
+            advice = (
+                "give the container a variable with secretKeyRef" if "secrets" in placeholder else "write its value"
+            )
+            notes.fault(f"{path}.commands", f"{short(placeholder)} is not replaced here: {advice}")
     if "PAI_" in filled:
         notes.change(
             f"{path}.commands: the variables PAI_… are not set; plugin env of a DIJob sets VC_TASK_INDEX and others"
@@ -93,19 +95,19 @@ def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, n
 
 def _resources(role: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
     at = f"{path}.resourcePerInstance"
-    found = mapped(word(role, "resource_per_instance"), at, notes)
+    resources = mapped(word(role, "resource_per_instance"), at, notes)
     limits: dict[str, Any] = {}
     for key, resource, pattern in (("cpu", "cpu", "{}"), ("memoryMB", "memory", "{}Mi"), ("gpu", GPU, "{}")):
-        if number := notes.whole(word(found, snake(key)), f"{at}.{key}"):
+        if number := notes.whole(word(resources, snake(key)), f"{at}.{key}"):
             limits[resource] = pattern.format(number)
     if limits.get(GPU):
         notes.change(f"gpu is the resource {GPU}")
-    notes.unread(found, {"cpu", "memory_mb", "gpu"}, at)
+    notes.unread(resources, {"cpu", "memory_mb", "gpu"}, at)
     return limits
 
 
 def storages_of(job: Mapping[str, Any], notes: Notes) -> tuple[list[Any], list[Any]]:
-    """Return volumes and mounts of the job's storages, which all task roles have."""
+    """Return volumes and mounts of the job's storages, which all task roles get."""
     volumes: dict[str, Any] = {}
     mounts = []
     storages = listed(mapped(job.get("extras"), "extras", notes).get("storages"), "extras.storages", notes)

@@ -6,7 +6,7 @@
 - `configurations`: the webhook configurations
 - `workload`, `controller`, `runner`, `certificates`: server, companion controller, runner, certificate rotation
 - `roles`, `rbac`, `policies`: permissions and admission policies
-- `pods`, `network`: what all pods have in common
+- `pods`, `network`: parts that all pods have in common
 - `monitoring`, `dashboard.json`, `alerts.yaml`: monitoring
 - `kustomize`, `chart`, `files`: the files of `manifests/`
 - `handbook`: the reference page of a kind

@@ -2,7 +2,7 @@
 
 No Secret is rendered: one of type kubernetes.io/tls must have its keys, so the next apply would empty them. A deleted
 Secret must be created again at once, so the rotation may create Secrets in its namespace. RBAC cannot limit their
-names, an admission policy does.
+names; an admission policy does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SECRET = setting("secret")
 
 
 def certificates() -> list[Any]:
-    """Return what renews the certificate, by the setting `rotation`."""
+    """Return the objects that renew the certificate, by the setting `rotation`."""
     return [If(ROTATES, _rotation()), If(CERT_MANAGER, _cert_manager())]
 
 
@@ -140,7 +140,7 @@ def _cert_manager() -> list[dict[str, Any]]:
     """Return a CA for years, and a leaf for months: a self-signed leaf would be a new CA at each renewal."""
     key = {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"}
 
-    def made(kind: str, name: str, spec: dict[str, Any], issuer: str = "") -> dict[str, Any]:
+    def resource(kind: str, name: str, spec: dict[str, Any], issuer: str = "") -> dict[str, Any]:
         reference = {"group": "cert-manager.io", "kind": "Issuer", "name": issuer}
         signed = {"privateKey": key, "issuerRef": reference} if issuer else {}
         return namespaced("cert-manager.io/v1", kind, name, {"spec": {**spec, **signed}})
@@ -157,8 +157,8 @@ def _cert_manager() -> list[dict[str, Any]]:
         "usages": ["digital signature", "server auth"],
     }
     return [
-        made("Issuer", "jobgate-selfsigned", {"selfSigned": {}}),
-        made("Certificate", "jobgate-ca", authority, "jobgate-selfsigned"),
-        made("Issuer", "jobgate-ca", {"ca": {"secretName": "jobgate-ca"}}),
-        made("Certificate", CERTIFICATE, leaf, "jobgate-ca"),
+        resource("Issuer", "jobgate-selfsigned", {"selfSigned": {}}),
+        resource("Certificate", "jobgate-ca", authority, "jobgate-selfsigned"),
+        resource("Issuer", "jobgate-ca", {"ca": {"secretName": "jobgate-ca"}}),
+        resource("Certificate", CERTIFICATE, leaf, "jobgate-ca"),
     ]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from crdgen import to_yaml
 from jobgate import __version__
-from jobgate.installation.choices import kind_on, some_on
+from jobgate.installation.choices import some_on
 from jobgate.installation.configurations import KINDS, NAME
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import LABELS, Installation, RotationMode
+from jobgate.installation.kustomize import folder
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
-from jobgate.installation.tree import Expression, If, all_of, any_of, setting
+from jobgate.installation.tree import If
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins import offered
 from webhook import Registry
@@ -23,11 +25,11 @@ from webhook import Registry
 #: The setting that is not a value of the chart, because Helm has it.
 _HELMS = "namespace"
 
-#: CRDs are kept when the release is uninstalled: their objects would be deleted.
-_KEPT = {"helm.sh/resource-policy": "keep"}
-
 #: The first version with stable matchConditions and admission policies.
 _KUBERNETES = ">=1.30.0-0"
+
+#: Folder of the chart with the CRDs. `manifests/crds` refers to it: a chart and a kustomization read no files outside.
+CRDS = "files/crds"
 
 _NOTES = """jobgate {{ .Chart.AppVersion }} is installed in {{ .Release.Namespace }}.
 {{- if eq .Values.rotation "none" }}
@@ -47,6 +49,8 @@ def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
         "values.yaml": comment + _values(kinds),
         "values.schema.json": json.dumps(schema(kinds), indent=2) + "\n",
         "files/dashboard.json": dashboard(),
+        **{f"{CRDS}/{name}": text for name, text in folder(_definitions(kinds), header).items()},
+        "templates/crds.yaml": comment + (files(__package__) / "crds.yaml.tpl").read_text(encoding="utf-8"),
         **{f"templates/{name}.yaml": comment + template(trees) for name, trees in _templates(kinds).items()},
         "templates/NOTES.txt": _NOTES,
     }
@@ -67,9 +71,9 @@ def defaults(kinds: Registry[JobKind]) -> dict[str, Any]:
 
 def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
     """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
-    made = Installation.model_json_schema(by_alias=True)
-    rotation = made.pop("$defs")[RotationMode.__name__]
-    properties = {name: _untitled(field) for name, field in made["properties"].items() if name != _HELMS}
+    generated = Installation.model_json_schema(by_alias=True)
+    rotation = generated.pop("$defs")[RotationMode.__name__]
+    properties = {name: _untitled(field) for name, field in generated["properties"].items() if name != _HELMS}
     properties["rotation"] = {
         "description": properties["rotation"]["description"],
         "type": "string",
@@ -123,32 +127,15 @@ def _values(kinds: Registry[JobKind]) -> str:
     )
 
 
+def _definitions(kinds: Registry[JobKind]) -> dict[str, list[dict[str, Any]]]:
+    """Return all CRDs, by file."""
+    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
+    return {f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": [crd] for crd in defined}
+
+
 def _templates(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
-    crds = {f"crds/{kind.qualified_plural}": [_definition(kind)] for kind in kinds}
     groups = {name: _hooked(trees) for name, trees in base_trees(kinds).items()}
-    for one in prerequisites():
-        crds[f"crds/{one['metadata']['name']}"] = [If(setting("crds"), _annotated(one, _KEPT))]
-    return {**crds, **groups, "uninstall": [_emptied(kinds)]}
-
-
-def _definition(kind: JobKind) -> If:
-    """Return the CRD of a kind, which is kept if the kind is disabled: its jobs would be deleted.
-
-    It stays part of the release: Helm cannot roll back to a revision with an object that exists but is not part of the
-    current one.
-    """
-    there = any_of((kind_on(kind), _released(kind.qualified_plural)))
-    return If(all_of(setting("crds"), there), _annotated(definition(kind), _KEPT))
-
-
-def _released(name: str) -> Expression:
-    """Return whether this release has created a CRD, by the annotations that Helm uses; false without a cluster."""
-    crd = f'(lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" {json.dumps(name)})'
-    owner = " ".join(
-        f'(eq $.Release.{field} (dig "metadata" "annotations" "meta.helm.sh/release-{field.lower()}" "" {crd}))'
-        for field in ("Name", "Namespace")
-    )
-    return Expression(f"(and {owner})", lambda _: False)
+    return {**groups, "uninstall": [_emptied(kinds)]}
 
 
 def _emptied(kinds: Registry[JobKind]) -> If:
@@ -181,7 +168,7 @@ def _hooked(tree: Any) -> Any:
     if isinstance(tree, If):
         return If(tree.test, _hooked(tree.then))
     if isinstance(tree, list):
-        return [_hooked(one) for one in tree]
+        return [_hooked(child) for child in tree]
     if not isinstance(tree, Mapping) or tree["kind"] != "Job":
         return tree
     policy = "before-hook-creation,hook-succeeded"

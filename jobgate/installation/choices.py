@@ -29,19 +29,19 @@ def kind_on(kind: JobKind) -> Expression:
 
 
 def wires(kind: JobKind) -> Expression:
-    """Return whether the pods of an enabled kind get anything: of some kinds, only if jobgate runs their jobs."""
+    """Return whether pods of a kind are wired: pods of some kinds, only if jobgate runs their jobs."""
     run = has(setting("run"), kind.qualified_plural)
     return all_of(kind_on(kind), run) if provides_all(kind) else kind_on(kind)
 
 
 def may_be_wired(kinds: Iterable[JobKind]) -> list[JobKind]:
-    """Return the kinds whose pods get something in some installation."""
+    """Return the kinds with pods that are wired in some installation."""
     kinds = tuple(kinds)
     return wired(kinds, {kind.qualified_plural for kind in kinds if runner_of(kind) is not None})
 
 
 def some_on(kinds: Iterable[JobKind]) -> Expression:
-    """Return whether one of these kinds, at least one, is enabled."""
+    """Return whether any of these kinds is enabled."""
     return any_of(kind_on(kind) for kind in kinds)
 
 

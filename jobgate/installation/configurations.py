@@ -16,15 +16,7 @@ from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import If, any_of, base64, joined, setting
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
-from jobgate.jobs.wiring import (
-    ITEMS_PATH,
-    PATHS,
-    WORKLOADS,
-    WORKLOADS_PATH,
-    marked_selector,
-    members_of,
-    provides_all,
-)
+from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
@@ -33,7 +25,7 @@ from webhook import Phase
 #: Timeout of the API server, in seconds.
 TIMEOUT = 5
 
-#: Other updates, such as those of operators, never wait for a webhook; of jobs see `_changes`.
+#: Other updates, such as those of operators, never wait for a webhook. For jobs, `_changes` has the whole condition.
 SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
 #: A job that is being deleted is validated, but not defaulted.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
@@ -83,7 +75,7 @@ def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
 
 
 def _changes(kind: JobKind) -> str:
-    """Return the condition of what is reviewed of a kind's jobs, as the review itself has it."""
+    """Return the condition for a review of a job: changes of the spec, or of reviewed labels or annotations."""
     marks = (
         f"{json.dumps(keys)}.exists(key, object.metadata.?{field}[?key] != oldObject.metadata.?{field}[?key])"
         for field, keys in kind.reviewed.items()
@@ -141,12 +133,12 @@ def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
     expression = " || ".join(f"{template}.{here}" for template in templates)
     rules = [
         _rule(group, "v1", ["CREATE", "UPDATE"], [f"{kind.lower()}s" for _, kind in sorted(of)])
-        for group, of in groupby(sorted(WORKLOADS), key=lambda one: one[0])
+        for group, of in groupby(sorted(WORKLOADS), key=lambda workload: workload[0])
     ]
     named = {"matchConditions": [{"name": "names-prerequisites", "expression": expression}]}
     yield _entry(f"workloads.prerequisites.{phase}", phase, WORKLOADS_PATH, rules, named)
     changes = {"matchConditions": [{"name": "spec-changes", "expression": SPEC_CHANGES}]}
-    items = _rule(GROUP, VERSION, ["CREATE", "UPDATE"], [one.names.plural for one in DEFINED], "*")
+    items = _rule(GROUP, VERSION, ["CREATE", "UPDATE"], [resource.names.plural for resource in DEFINED], "*")
     yield _entry(f"prerequisites.{phase}", phase, ITEMS_PATH, [items], changes)
 
 
@@ -163,13 +155,9 @@ def _rule(
 
 
 def _entry(
-    name: str,
-    phase: Phase,
-    path: str,
-    rules: Iterable[dict[str, Any]],
-    narrowed: Mapping[str, Any],
+    name: str, phase: Phase, path: str, rules: Iterable[dict[str, Any]], narrowed: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a webhook that calls a path for what one of the rules matches; `narrowed` has selectors or conditions."""
+    """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions."""
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],

@@ -33,7 +33,7 @@ _SECRETS = f"{ACCOUNT}-secrets"
 #: One is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
 
-_ITEMS = tuple(one.names.plural for one in DEFINED)
+_ITEMS = tuple(resource.names.plural for resource in DEFINED)
 
 #: Built-in plugins that need no ConfigMap, Service or NetworkPolicy. Those of packages may need them.
 WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
@@ -80,11 +80,11 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
                 rule("networking.k8s.io", "networkpolicies", verbs=MANAGE),
             ],
         ),
-        # Which pods are there, of operators that delete any on a scale-down: the lists of svc name these.
+        # The host lists of svc name existing pods, if the operator deletes pods of any index when it scales down.
         If(all_of(some_on(deleting_any), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create",)),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
-        rule(GROUP, *(f"{one}/status" for one in _ITEMS), verbs=("patch",)),
+        rule(GROUP, *(f"{plural}/status" for plural in _ITEMS), verbs=("patch",)),
         # To see which namespaces have opted out.
         rule("", "namespaces", verbs=("list", "watch")),
         # PodGroups of the system that queues pods.

@@ -32,6 +32,6 @@ def definition(kind: JobKind) -> dict[str, Any]:
 
 
 def _labelled(resource: CustomResource) -> dict[str, Any]:
-    made = crd(resource)
-    made["metadata"]["labels"] = dict(LABELS)
-    return made
+    manifest = crd(resource)
+    manifest["metadata"]["labels"] = dict(LABELS)
+    return manifest

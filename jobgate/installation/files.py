@@ -37,5 +37,5 @@ def stale(files: Mapping[str, str], folder: Path) -> list[Path]:
 def surplus(files: Mapping[str, str], folder: Path) -> list[Path]:
     """Return the files below `folder` that were generated, but are not generated any more."""
     wanted = {folder / name for name in files}
-    found = (path for path in sorted(folder.rglob("*.yaml")) if path not in wanted)
-    return [path for path in found if path.read_text(encoding="utf-8").startswith(f"# {HEADER}\n")]
+    unwanted = (path for path in sorted(folder.rglob("*.yaml")) if path not in wanted)
+    return [path for path in unwanted if path.read_text(encoding="utf-8").startswith(f"# {HEADER}\n")]

@@ -29,7 +29,7 @@ def page(kind: JobKind, links: str = "") -> str:
     Raises:
         ValueError: a default or a rule has no docstring.
     """
-    version = next(one for one in definition(kind)["spec"]["versions"] if one["storage"])
+    version = next(version for version in definition(kind)["spec"]["versions"] if version["storage"])
     schema = version["schema"]["openAPIV3Schema"]
     about = schema.get("description", "")
     parts = [

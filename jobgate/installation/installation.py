@@ -19,7 +19,7 @@ LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "job
 
 
 class RotationMode(StrEnum):
-    """What issues and renews the server's certificate."""
+    """How the server's certificate is issued and renewed."""
 
     WATCH = "watch"
     CRONJOB = "cronjob"
@@ -45,101 +45,81 @@ class Installation(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
-    namespace: Annotated[Label, Field(description="Namespace of jobgate.")] = "jobgate-system"
-    create_namespace: Annotated[
-        bool, Field(description="Create the namespace, which enforces the restricted Pod Security level.")
-    ] = True
-    service: Annotated[
-        Label, Field(description="Name of the Service; the certificate is issued for <service>.<namespace>.svc.")
-    ] = "jobgate-webhook"
-    service_port: Annotated[Port, Field(description="Port of the Service that API servers call.")] = 443
-    target_port: Annotated[Port, Field(description="Port that the server listens on.")] = 9443
-    health_port: Annotated[Port, Field(description="Port for probes and metrics, over plain HTTP.")] = 8080
-    image: Annotated[str, Field(min_length=1, description="Image of all containers.")] = f"jobgate:{__version__}"
-    replicas: Annotated[int, Field(ge=1, le=100, description="Number of servers.")] = 2
-    required_spread: Annotated[bool, Field(description="Require servers to run on different nodes.")] = False
-    priority_class: Annotated[str, Field(description="Priority class of server and rotation pods; empty for none.")] = (
-        "system-cluster-critical"
+    namespace: Label = Field("jobgate-system", description="Namespace of jobgate.")
+    create_namespace: bool = Field(
+        True, description="Create the namespace, which enforces the restricted Pod Security level."
     )
-    failure_policy: Annotated[
-        Literal["Fail", "Ignore"],
-        Field(description="Whether to deny (Fail) or allow (Ignore) jobs and pods while no server is available."),
-    ] = "Fail"
-    mode: Annotated[Literal["enforce", "warn"], Field(description="Whether to deny invalid jobs, or only to warn.")] = (
-        "enforce"
+    service: Label = Field(
+        "jobgate-webhook", description="Name of the Service; the certificate is issued for <service>.<namespace>.svc."
     )
-    job_pods: Annotated[int, Field(ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")] = JOB_PODS
-    crds: Annotated[
-        bool, Field(description="Install the CustomResourceDefinitions; disable if another chart does.")
-    ] = True
-    kinds: Annotated[dict[str, bool], Field(description="Enabled kinds of jobs, by <plural>.<group>.")] = {}
-    plugins: Annotated[dict[str, bool], Field(description="Enabled plugins.")] = {}
-    rotation: Annotated[
-        RotationMode,
-        Field(
-            description="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by "
-            "cert-manager, or by you (none), with a Secret and caBundle of your own."
-        ),
-    ] = RotationMode.WATCH
-    secret: Annotated[Subdomain, Field(description="Name of the Secret with tls.crt and tls.key.")] = (
-        "jobgate-webhook-tls"  # noqa: S105  # the name of a Secret
+    service_port: Port = Field(443, description="Port of the Service that API servers call.")
+    target_port: Port = Field(9443, description="Port that the server listens on.")
+    health_port: Port = Field(8080, description="Port for probes and metrics, over plain HTTP.")
+    image: str = Field(f"jobgate:{__version__}", min_length=1, description="Image of all containers.")
+    replicas: int = Field(2, ge=1, le=100, description="Number of servers.")
+    required_spread: bool = Field(False, description="Require servers to run on different nodes.")
+    priority_class: str = Field(
+        "system-cluster-critical", description="Priority class of server and rotation pods; empty for none."
     )
-    ca_bundle: Annotated[
-        Pem, Field(description="CA bundle of the certificate, PEM; requires rotation none. Empty if it is injected.")
-    ] = b""
-    secrets_in: Annotated[
-        tuple[Label, ...],
-        Field(description="Namespaces in which the controller may create Secrets, which the plugin ssh needs."),
-    ] = ()
-    queueing: Annotated[
-        str,
+    failure_policy: Literal["Fail", "Ignore"] = Field(
+        "Fail", description="Whether to deny (Fail) or allow (Ignore) jobs and pods while no server is available."
+    )
+    mode: Literal["enforce", "warn"] = Field("enforce", description="Whether to deny invalid jobs, or only to warn.")
+    job_pods: int = Field(JOB_PODS, ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")
+    crds: bool = Field(True, description="Install the CustomResourceDefinitions; disable if another chart does.")
+    kinds: dict[str, bool] = Field({}, description="Enabled kinds of jobs, by <plural>.<group>.")
+    plugins: dict[str, bool] = Field({}, description="Enabled plugins.")
+    rotation: RotationMode = Field(
+        RotationMode.WATCH,
+        description="How the certificate is renewed: by a Deployment (watch) or CronJob (cronjob) of jobgate, by "
+        "cert-manager, or by you (none), with a Secret and caBundle of your own.",
+    )
+    secret: Subdomain = Field("jobgate-webhook-tls", description="Name of the Secret with tls.crt and tls.key.")
+    ca_bundle: Pem = Field(
+        b"", description="CA bundle of the certificate, PEM; requires rotation none. Empty if it is injected."
+    )
+    secrets_in: tuple[Label, ...] = Field(
+        (), description="Namespaces in which the controller may create Secrets, which the plugin ssh needs."
+    )
+    queueing: str = Field(
+        "",
+        pattern=rf"^(({'|'.join(System)})(=[a-z0-9]([-a-z0-9]{{0,61}}[a-z0-9])?)?)?$",
+        description="System that queues pods or starts the pods of a job together: kubernetes, kueue, coscheduling "
+        "or volcano, as SYSTEM[=SCHEDULER].",
+    )
+    run: tuple[Subdomain, ...] = Field((), description="Kinds whose jobs jobgate runs, as <plural>.<group>.")
+    ignore_operators: tuple[Annotated[str, Field(pattern=r"^[-a-z0-9]+/[-.a-z0-9]+$")], ...] = Field(
+        (),
+        description="Deployments and Leases with an operator's name and rights that do not run these jobs, as "
+        "NAMESPACE/NAME.",
+    )
+    queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
+    cluster_domain: Subdomain = Field(DOMAIN, description="DNS domain of the cluster's Services.")
+    conversion_crds: tuple[Subdomain, ...] = Field(
+        (), description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."
+    )
+    operator_can: tuple[str, ...] = Field(
+        (), description="Capabilities of operators beyond their profiles, for example dijobs/preemptible."
+    )
+    forgetful_writers: tuple[Annotated[str, Field(pattern=r"^system:serviceaccount:[-a-z0-9]+:[-.a-z0-9]+$")], ...] = (
         Field(
-            pattern=rf"^(({'|'.join(System)})(=[a-z0-9]([-a-z0-9]{{0,61}}[a-z0-9])?)?)?$",
-            description="System that queues pods or starts the pods of a job together: kubernetes, kueue, coscheduling "
-            "or volcano, as SYSTEM[=SCHEDULER].",
-        ),
-    ] = ""
-    run: Annotated[tuple[Subdomain, ...], Field(description="Kinds whose jobs jobgate runs, as <plural>.<group>.")] = ()
-    ignore_operators: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^[-a-z0-9]+/[-.a-z0-9]+$")], ...],
-        Field(
-            description="Deployments and Leases with an operator's name and rights that do not run these jobs, as "
-            "NAMESPACE/NAME."
-        ),
-    ] = ()
-    queues: Annotated[str, Field(description="Queues of the jobs that jobgate runs: YAML text, see --queues.")] = ""
-    cluster_domain: Annotated[Subdomain, Field(description="DNS domain of the cluster's Services.")] = DOMAIN
-    conversion_crds: Annotated[
-        tuple[Subdomain, ...],
-        Field(description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."),
-    ] = ()
-    operator_can: Annotated[
-        tuple[str, ...],
-        Field(description="Capabilities of operators beyond their profiles, for example dijobs/preemptible."),
-    ] = ()
-    forgetful_writers: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^system:serviceaccount:[-a-z0-9]+:[-.a-z0-9]+$")], ...],
-        Field(
+            (),
             description="Service accounts whose updates erase fields that they do not know, which are then restored. "
-            "With none, DI-orchestrator's: system:serviceaccount:di-system:di-orchestrator."
-        ),
-    ] = ()
-    kind_settings: Annotated[
-        dict[str, str], Field(description="Settings of kinds: YAML text by <plural>.<group>.")
-    ] = {}
-    network_policy: Annotated[bool, Field(description="Create NetworkPolicies for the pods of jobgate.")] = False
-    api_server_ports: Annotated[
-        tuple[Port, ...], Field(min_length=1, description="Ports of API servers that NetworkPolicies allow.")
-    ] = (443, 6443)
-    monitoring: Annotated[
-        bool,
-        Field(
-            description="Create a ServiceMonitor, alerts and a dashboard; requires the CRDs of the Prometheus operator."
-        ),
-    ] = False
-    external_name: Annotated[
-        str, Field(description="Host outside the cluster that runs the server; if set, no workloads are created.")
-    ] = ""
+            "With none, DI-orchestrator's: system:serviceaccount:di-system:di-orchestrator.",
+        )
+    )
+    kind_settings: dict[str, str] = Field({}, description="Settings of kinds: YAML text by <plural>.<group>.")
+    network_policy: bool = Field(False, description="Create NetworkPolicies for the pods of jobgate.")
+    api_server_ports: tuple[Port, ...] = Field(
+        (443, 6443), min_length=1, description="Ports of API servers that NetworkPolicies allow."
+    )
+    monitoring: bool = Field(
+        False,
+        description="Create a ServiceMonitor, alerts and a dashboard; requires the CRDs of the Prometheus operator.",
+    )
+    external_name: str = Field(
+        "", description="Host outside the cluster that runs the server; if set, no workloads are created."
+    )
 
     @model_validator(mode="after")
     def _bundle_has_one_owner(self) -> Self:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crdgen import to_yaml
-from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.objects import base
 from jobgate.jobs.kind import JobKind
@@ -34,22 +33,21 @@ _API = "kustomize.config.k8s.io"
 def kustomize(kinds: Registry[JobKind], header: str) -> dict[str, str]:
     """Return the files, by path; each begins with the header as a comment."""
     groups = base(kinds, Installation())
-    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
-    folders = {
-        "crds": {f"{one['spec']['group']}_{one['spec']['names']['plural']}.yaml": [one] for one in defined},
-        "base": {f"{name}.yaml": group for name, group in groups.items()},
-    }
-    written = {
-        f"{folder}/{name}": _documents(found, header)
-        for folder, files in folders.items()
-        for name, found in {**files, "kustomization.yaml": [_kustomization(*files)]}.items()
-    }
+    written = {"crds/kustomization.yaml": to_yaml(_kustomization("../chart/jobgate/files/crds"), header=header)}
+    files = {f"{name}.yaml": group for name, group in groups.items()}
+    written |= {f"base/{name}": text for name, text in folder(files, header).items()}
     plain = _flat(groups)
     for name, choice in CHOICES.items():
         component = _component(plain, _flat(base(kinds, Installation(**choice))), header)
         written |= {f"components/{name}/{file}": text for file, text in component.items()}
         written[f"overlays/{name}/kustomization.yaml"] = to_yaml(_overlay(name), header=header)
     return written
+
+
+def folder(files: Mapping[str, list[dict[str, Any]]], header: str) -> dict[str, str]:
+    """Return the files of a folder with these objects, with a kustomization of all of them."""
+    files = {**files, "kustomization.yaml": [_kustomization(*files)]}
+    return {name: _documents(objects, header) for name, objects in files.items()}
 
 
 def _kustomization(*resources: str, **more: Any) -> dict[str, Any]:
@@ -62,23 +60,23 @@ def _overlay(name: str) -> dict[str, Any]:
 
 def _component(plain: Mapping[Any, Any], chosen: Mapping[Any, Any], header: str) -> dict[str, str]:
     """Return the files of a component, which turns the plain objects into the chosen ones."""
-    added = [one for key, one in chosen.items() if key not in plain]
+    added = [item for key, item in chosen.items() if key not in plain]
     patches = [
-        *(_removal(one) for key, one in plain.items() if key not in chosen),
-        *(_patch(one, chosen[key]) for key, one in plain.items() if key in chosen and one != chosen[key]),
+        *(_removal(item) for key, item in plain.items() if key not in chosen),
+        *(_patch(item, chosen[key]) for key, item in plain.items() if key in chosen and item != chosen[key]),
     ]
-    made: dict[str, Any] = {"apiVersion": f"{_API}/v1alpha1", "kind": "Component"}
+    component: dict[str, Any] = {"apiVersion": f"{_API}/v1alpha1", "kind": "Component"}
     if added:
-        made["resources"] = ["added.yaml"]
+        component["resources"] = ["added.yaml"]
     if patches:
-        made["patches"] = patches
-    files = {"kustomization.yaml": to_yaml(made, header=header)}
+        component["patches"] = patches
+    files = {"kustomization.yaml": to_yaml(component, header=header)}
     return files | ({"added.yaml": _documents(added, header)} if added else {})
 
 
-def _removal(one: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = json.dumps({key: one["metadata"][key] for key in ("name", "namespace") if key in one["metadata"]})
-    lines = [f"apiVersion: {one['apiVersion']}", f"kind: {one['kind']}", f"metadata: {metadata}", "$patch: delete"]
+def _removal(item: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = json.dumps({key: item["metadata"][key] for key in ("name", "namespace") if key in item["metadata"]})
+    lines = [f"apiVersion: {item['apiVersion']}", f"kind: {item['kind']}", f"metadata: {metadata}", "$patch: delete"]
     return {"patch": "\n".join(lines)}
 
 
@@ -90,14 +88,14 @@ def _patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any
 
 
 def _flat(groups: Mapping[str, list[dict[str, Any]]]) -> dict[Any, dict[str, Any]]:
-    return {key_of(one): one for group in groups.values() for one in group}
+    return {key_of(item): item for group in groups.values() for item in group}
 
 
-def key_of(one: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def key_of(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """Return what identifies an object: apiVersion, kind, namespace, name."""
-    metadata = one["metadata"]
-    return one["apiVersion"], one["kind"], metadata.get("namespace", ""), metadata["name"]
+    metadata = item["metadata"]
+    return item["apiVersion"], item["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _documents(group: Iterable[Mapping[str, Any]], header: str) -> str:
-    return f"# {header}\n" + "---\n".join(to_yaml(dict(one)) for one in group)
+    return f"# {header}\n" + "---\n".join(to_yaml(dict(item)) for item in group)

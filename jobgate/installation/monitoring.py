@@ -17,8 +17,8 @@ _FILE = "dashboard.json"
 
 def alerts() -> list[dict[str, Any]]:
     """Return the alerts as rules of Prometheus, from `alerts.yaml`."""
-    found: list[dict[str, Any]] = yaml.safe_load(_text("alerts.yaml"))
-    return found
+    rules: list[dict[str, Any]] = yaml.safe_load(_text("alerts.yaml"))
+    return rules
 
 
 def dashboard() -> str:
@@ -44,10 +44,10 @@ def monitoring() -> list[Any]:
     monitor = {"selector": {"matchLabels": _LABELS}, "endpoints": [endpoint]}
     rules = {"groups": [{"name": "jobgate", "rules": alerts()}]}
     data, labels = {_FILE: chart_file(_FILE, dashboard())}, {**LABELS, "grafana_dashboard": "1"}
-    made = [
+    trees = [
         namespaced("v1", "Service", "jobgate-metrics", {"spec": service}, _LABELS),
         namespaced("monitoring.coreos.com/v1", "ServiceMonitor", "jobgate", {"spec": monitor}),
         namespaced("monitoring.coreos.com/v1", "PrometheusRule", "jobgate", {"spec": rules}),
         namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": data}, labels),
     ]
-    return [If(all_of(RUNS, setting("monitoring")), made)]
+    return [If(all_of(RUNS, setting("monitoring")), trees)]

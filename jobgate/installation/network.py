@@ -1,6 +1,6 @@
 """NetworkPolicies of our pods.
 
-No selector of pods matches the API server, which calls from a node or through an agent. So ingress is limited by port.
+The API server calls from a node or through an agent, and no pod selector matches it. So ingress is limited by port.
 """
 
 from __future__ import annotations

@@ -53,13 +53,13 @@ def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list
     """
     _check(kinds, installation)
     groups = {name: resolve(trees, installation) for name, trees in base_trees(kinds).items()}
-    return {name: found for name, found in groups.items() if found}
+    return {name: objects for name, objects in groups.items() if objects}
 
 
 def objects(kinds: Registry[JobKind], installation: Installation) -> list[dict[str, Any]]:
     """Return the whole installation, CRDs first."""
     groups = base(kinds, installation)
-    return [*definitions(kinds, installation), *(one for group in groups.values() for one in group)]
+    return [*definitions(kinds, installation), *(manifest for group in groups.values() for manifest in group)]
 
 
 def _check(kinds: Registry[JobKind], installation: Installation) -> None:

@@ -1,4 +1,4 @@
-"""What our workloads have in common: the restricted Pod Security level, probes, spread over nodes."""
+"""Parts that all workloads share: the restricted Pod Security level, probes, spread over nodes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pod(
 ) -> dict[str, Any]:
     """Return the spec of a component's pod, with the token of its account and further fields.
 
-    A critical one has the priority class of the installation, because admission requires it. `grace` is in seconds.
+    A critical pod has the priority class of the installation, because admission needs it. `grace` is in seconds.
     """
     return {
         "serviceAccountName": account,
@@ -63,7 +63,7 @@ def container(
 ) -> dict[str, Any]:
     """Return a container that complies with the restricted Pod Security level, with a CPU request and a memory limit.
 
-    One that is serving has probes and metrics, on a port in addition to `ports`.
+    A serving container has probes and metrics, on a port in addition to `ports`.
     """
     health = {"name": "health", "containerPort": setting("health_port"), "protocol": "TCP"}
     return {

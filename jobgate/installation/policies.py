@@ -21,11 +21,11 @@ def policy(
     *,
     condition: str = "",
 ) -> list[dict[str, Any]]:
-    """Return a policy and its binding: for requests that meet a condition, by default those of the account `name`."""
+    """Return a policy and its binding, for requests that meet a condition: by default, those of the account `name`."""
     of_account = {"name": "the-account", "expression": by_account(name)}
     matches = {"name": "the-condition", "expression": condition} if condition else of_account
     metadata = {"name": name, "labels": LABELS}
-    named = [{"name": one, "expression": expression} for one, expression in (variables or {}).items()]
+    named = [{"name": variable, "expression": expression} for variable, expression in (variables or {}).items()]
     return [
         {
             "apiVersion": f"{GROUP}/v1",
@@ -49,7 +49,7 @@ def policy(
 
 
 def by_account(name: str) -> Expression:
-    """Return the condition that a request is of our account of this name."""
+    """Return the condition for requests of our account with this name."""
     return joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{name}'")
 
 
@@ -58,7 +58,7 @@ OBJECTS = "[object, oldObject].filter(one, one != null)"
 
 
 def within_bounds(may: str, *of_account: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the validations of an account that writes objects of jobs; `may` is the begin of the messages."""
+    """Return the validations for an account that writes objects of jobs; messages begin with `may`."""
     system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
     opted_out = labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
     return [
@@ -78,7 +78,7 @@ def labelled(what: str, key: str, value: str) -> str:
 
 
 def of(resource: str, expression: str) -> str:
-    """Return a condition for objects of this resource; others, and deletions, satisfy it."""
+    """Return a condition for objects of this resource; other objects, and deletions, satisfy it."""
     return f"request.resource.resource != '{resource}' || object == null || ({expression})"
 
 

@@ -18,7 +18,7 @@ MANAGE = (*READ, "create", "patch", "delete")
 def rule(
     group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Expression | ForEach, ...] = ()
 ) -> dict[str, Any]:
-    """Return a rule for resources of a group, or only for those of these names."""
+    """Return a rule for resources of a group, or only for objects with these names."""
     named = {"resourceNames": list(names)} if names else {}
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs), **named}
 
@@ -26,7 +26,7 @@ def rule(
 def bound(
     account: str, rules: list[Any], namespace: Expression | None = None, *, name: str = ""
 ) -> list[dict[str, Any]]:
-    """Return a role and its binding to an account, in a namespace or, without one, in all."""
+    """Return a role and its binding to an account, in a namespace or, without it, in all namespaces."""
     scope = "Cluster" if namespace is None else ""
     metadata = {"name": name or account, **({} if namespace is None else {"namespace": namespace}), "labels": LABELS}
     return [

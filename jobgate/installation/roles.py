@@ -33,7 +33,7 @@ def roles(kinds: Iterable[JobKind]) -> list[Any]:
         # Users who edit a namespace can run anything in it, so they can also write and use its prerequisites.
         _role("jobgate-prerequisites-view", ("view",), [rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ)]),
         _role("jobgate-prerequisites-edit", ("edit", "admin"), [rule(GROUP, _ITEMS, verbs=(*_WRITE, USE))]),
-        # Those of the cluster need a binding, for all namespaces or for one.
+        # Cluster items need a binding, for all namespaces or for one.
         _role("jobgate-clusterprerequisites-use", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, USE))]),
         _role("jobgate-clusterprerequisites-edit", (), [rule(GROUP, _CLUSTER_ITEMS, verbs=(*READ, *_WRITE))]),
     ]
@@ -42,13 +42,13 @@ def roles(kinds: Iterable[JobKind]) -> list[Any]:
 def watched(kinds: Iterable[JobKind]) -> dict[tuple[str, str], list[JobKind]]:
     """Return the resources that the server reads, as (group, plural), with the kinds that need them."""
     kinds = tuple(kinds)
-    found: dict[tuple[str, str], list[JobKind]] = {}
+    watching: dict[tuple[str, str], list[JobKind]] = {}
     read = [*followed(kinds), *scalable(kinds)]
     for kind in kinds:
         for resource in {*kind.watches, *([jobs_of(kind)] if kind in read else [])} - {*WATCHED}:
             plural, _, group = resource.split(".", 2)  # RBAC rules have no versions
-            found.setdefault((group, plural), []).append(kind)
-    return dict(sorted(found.items()))
+            watching.setdefault((group, plural), []).append(kind)
+    return dict(sorted(watching.items()))
 
 
 def rights(kinds: Iterable[JobKind]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The runner: its account, permissions and Deployment. It is installed if it runs a kind.
+"""The runner: its account, permissions and Deployment. It is installed if it runs any kind.
 
 It may write jobs of the kinds that it runs, their statuses, and the batch Jobs, Services and PodGroups that they own.
 It may not create pods: the Job controller of Kubernetes does.
@@ -17,7 +17,7 @@ from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, se
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
-from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
 
 ACCOUNT: Final = "jobgate-runner"
@@ -32,20 +32,24 @@ _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
-#: The labels by which objects belong to a job.
-_LABELS: Final = (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL)
-#: Who makes pods of batch Jobs: a controller with an account of its own, or with that of all controllers.
+#: Labels by which objects belong to a job, and pods to a batch Job, which releases pods with other labels.
+_LABELS: Final = (
+    *(RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL),
+    *(f"{prefix}{name}" for prefix in ("", "batch.kubernetes.io/") for name in ("controller-uid", "job-name")),
+    COMPLETION_INDEX,
+)
+#: Users that create the pods of batch Jobs: the Job controller, with an account of its own or of all controllers.
 _JOB_CONTROLLERS: Final = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
-#: The account that removes references to owners that are gone, where each controller has its own.
+#: Account that removes references to deleted owners, if each controller has an account of its own.
 _COLLECTOR: Final = "system:serviceaccount:kube-system:generic-garbage-collector"
-#: CEL: whether the user is an administrator: these policies do not apply to them.
+#: CEL: whether the user is an administrator. These policies do not apply to administrators.
 _CHANGES_POLICIES: Final = (
     f"authorizer.group('{GROUP}').resource('validatingadmissionpolicies').check('update').allowed()"
 )
 #: The API groups of the PodGroups of each system.
 _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
-    **{system: one.rpartition("/")[0] for system, (one, _) in GROUPS.items()},
+    **{system: version.rpartition("/")[0] for system, (version, _) in GROUPS.items()},
 }
 
 
@@ -72,7 +76,7 @@ def runner(kinds: Iterable[JobKind]) -> list[Any]:
 
 
 def _rules(kinds: Iterable[JobKind]) -> list[Any]:
-    mine = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
+    served = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
     return [
         *(
             If(
@@ -80,25 +84,25 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
                 [
                     rule(kind.group, kind.plural, verbs=(*READ, "patch", "delete")),
                     rule(kind.group, f"{kind.plural}/status", verbs=("patch",)),
-                    # To own objects that hold up the job's deletion (OwnerReferencesPermissionEnforcement).
+                    # To own objects that block the deletion of the job (OwnerReferencesPermissionEnforcement).
                     rule(kind.group, f"{kind.plural}/finalizers", verbs=("update",)),
                 ],
             )
-            for kind, runs in mine
+            for kind, runs in served
         ),
         rule("batch", "jobs", verbs=MANAGE),
         rule("", "services", verbs=MANAGE),
         *(
             If(runs, rule("", "persistentvolumeclaims", verbs=("get", "create")))
-            for kind, runs in mine
-            if (runner := runner_of(kind)) and runner.claims
+            for kind, runs in served
+            if (runner := runner_of(kind)) and runner.creates_claims
         ),
         *(
             If(runs, rule("bus.volcano.sh", "commands", verbs=("list", "watch", "delete")))
-            for kind, runs in mine
-            if (runner := runner_of(kind)) and runner.commands
+            for kind, runs in served
+            if (runner := runner_of(kind)) and runner.takes_commands
         ),
-        # Pods that wait too long, or that a policy restarts, are deleted; none is created or changed.
+        # To delete pods that wait too long, or that a policy restarts, but not to create or change pods.
         rule("", "pods", verbs=(*READ, "delete")),
         *(
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
@@ -111,12 +115,12 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
                 rule(NATIVE_GROUP, "priorityclasses", verbs=("list", "watch")),
             ],
         ),
-        # That the Job controller cannot create pods is in its Events only.
+        # Only Events say that the Job controller cannot create pods.
         rule("", "events", verbs=("create", "list")),
         rule("", "namespaces", verbs=("list", "watch")),
         # To find out whether an operator of a kind is running, and has its permissions.
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
-        # Whether Kueue is installed.
+        # To find out whether Kueue is installed.
         rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get",), names=(KUEUE_CRD,)),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
@@ -149,39 +153,52 @@ def _policy() -> list[dict[str, Any]]:
 
 
 def _labels() -> list[dict[str, Any]]:
-    """Return the policy for batch Jobs and pods with the label of what the runner makes.
+    """Return the policy for batch Jobs and pods with the label of the runner's objects.
 
-    The runner and the pod webhook know by their labels what belongs to a job. Without the policy any user could write
-    these. Who may change policies is an administrator: no right to objects of a namespace is enough.
+    The runner and the pod webhook recognize the objects of a job by their labels, which any user could write without
+    the policy. It does not apply to administrators: users who may change policies.
     """
     both = ("CREATE", "UPDATE")
-    constraints = {"resourceRules": [rules("batch", "jobs", operations=both), rules("", "pods", operations=both)]}
+    # Writes to the status subresources can change metadata, too.
+    constraints = {
+        "resourceRules": [
+            rules("batch", "jobs", "jobs/status", operations=both),
+            rules("", "pods", "pods/status", operations=both),
+        ]
+    }
     marked = " || ".join(
-        f"'{RUN_LABEL}' in {one}.metadata.?labels.orValue({{}})" for one in ("one", "one.spec.?template")
+        f"'{RUN_LABEL}' in {subject}.metadata.?labels.orValue({{}})" for subject in ("one", "one.spec.?template")
     )
     condition = f"{OBJECTS}.exists(one, {marked})"
-    label, old_label = (f"{one}.metadata.?labels[?key].orValue('')" for one in ("object", "oldObject"))
-    same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label})"
-    same_spec = "request.resource.resource != 'jobs' || object.spec == oldObject.spec"
-    owners, old_owners = (f"{one}.metadata.?ownerReferences.orValue([])" for one in ("object", "oldObject"))
+    of_a_job = "request.resource.resource == 'jobs'"
+    label, old_label = (f"{subject}.metadata.?labels[?key].orValue('')" for subject in ("object", "oldObject"))
+    index, old_index = (
+        f"{subject}.metadata.?annotations[?'{COMPLETION_INDEX}'].orValue('')" for subject in ("object", "oldObject")
+    )
+    same_labels = f"{list(_LABELS)}.all(key, {label} == {old_label}) && {index} == {old_index}"
+    same_spec = f"!({of_a_job}) || object.spec == oldObject.spec"
+    owners, old_owners = (f"{subject}.metadata.?ownerReferences.orValue([])" for subject in ("object", "oldObject"))
     same_owners = f"{owners} == {old_owners} || request.userInfo.username in {[*_JOB_CONTROLLERS, _COLLECTOR]}"
-    made = f"request.resource.resource == 'pods' && request.userInfo.username in {list(_JOB_CONTROLLERS)}"
+    # A finalizer would keep a deleted batch Job, and its pods, after its job is gone.
+    finalizers, old_finalizers = (f"{subject}.metadata.?finalizers.orValue([])" for subject in ("object", "oldObject"))
+    no_finalizers = f"!({of_a_job}) || {finalizers}.all(one, one in {old_finalizers})"
+    same = " && ".join(f"({subject})" for subject in (same_labels, same_spec, same_owners, no_finalizers))
+    by_controller = f"request.resource.resource == 'pods' && request.userInfo.username in {list(_JOB_CONTROLLERS)}"
     expression = joined(
-        f"(oldObject != null && {same_labels} && ({same_spec}) && ({same_owners})) || ({made}) || "
-        f"{_CHANGES_POLICIES} || ",
-        by_account(ACCOUNT),
+        f"(oldObject != null && {same}) || ({by_controller}) || {_CHANGES_POLICIES} || ", by_account(ACCOUNT)
     )
     message = (
         f"only the runner creates Jobs with the label {RUN_LABEL}, and the Job controller their pods; others may not "
-        "change their labels of jobgate or owner references, nor the spec of such a Job"
+        "change by which labels these belong to a job, or their owner references, nor the spec of such a Job, nor add "
+        "finalizers to it"
     )
     return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
 
 
 def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
-    """Return the policy by which jobs, and their batch Jobs, are not deleted without their pods.
+    """Return the policy that prevents the deletion of jobs, and of their batch Jobs, without their pods.
 
-    These would go on, in no queue and with nobody who ends them.
+    Orphaned pods would run on, in no queue, and nothing would end them.
     """
     groups: dict[str, list[str]] = {"batch": ["jobs"]}
     for kind in kinds:
@@ -221,5 +238,5 @@ def _deployment() -> dict[str, Any]:
     mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
     volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]
     runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
-    made = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
-    return deployment(ACCOUNT, SELECTOR, made, REPLICAS)
+    template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
+    return deployment(ACCOUNT, SELECTOR, template, REPLICAS)

@@ -15,16 +15,16 @@ _END = "{{- end }}"
 
 
 def template(objects: Iterable[Any]) -> str:
-    """Return objects, each one that may be left out by an `If`, as one template."""
-    return "".join(f"{line}\n" for one in objects for line in _document(one))
+    """Return objects, each possibly in an `If`, as one template."""
+    return "".join(f"{line}\n" for node in objects for line in _document(node))
 
 
 def _document(node: Any) -> Iterator[str]:
     if isinstance(node, If | ForEach):
         yield _opening(node)
         body = node.then if isinstance(node, If) else node.body
-        for one in body if isinstance(body, list) else [body]:
-            yield from _document(one)
+        for child in body if isinstance(body, list) else [body]:
+            yield from _document(child)
         yield _END
     else:
         yield "---"
@@ -66,8 +66,8 @@ def _item(child: Any, margin: str) -> Iterator[str]:
     if isinstance(child, If | ForEach):
         yield _opening(child)
         body = child.then if isinstance(child, If) else child.body
-        for one in body if isinstance(body, list) else [body]:
-            yield from _item(one, margin)
+        for node in body if isinstance(body, list) else [body]:
+            yield from _item(node, margin)
         yield _END
     elif _is_block(child):
         lines = list(_lines(child, margin + "  "))
@@ -88,7 +88,7 @@ def _opening(node: If | ForEach) -> str:
 
 
 def _is_open(node: Any) -> bool:
-    """Return whether an expression, or a text that Helm would interpret, is inside."""
+    """Return whether a node contains an expression, or a text that Helm would interpret."""
     if isinstance(node, Expression | If | ForEach):
         return True
     if isinstance(node, Mapping):

@@ -55,10 +55,10 @@ def setting(name: str, entry: str = "") -> Expression:
         return Expression(f"(index {path} {json.dumps(entry)})", lambda scope: scope.installation.on(name, entry))
 
     def value(scope: Scope) -> Any:
-        found = getattr(scope.installation, name)
-        if isinstance(found, bytes):
-            return found.decode()
-        return str(found) if isinstance(found, StrEnum) else found
+        value = getattr(scope.installation, name)
+        if isinstance(value, bytes):
+            return value.decode()
+        return str(value) if isinstance(value, StrEnum) else value
 
     default = values(name)
     if name == "namespace":
@@ -68,16 +68,16 @@ def setting(name: str, entry: str = "") -> Expression:
     return Expression(path, value, default)
 
 
-#: The item of the innermost `ForEach`; of a mapping, the value.
+#: The item of the innermost `ForEach`; the value if it is over a mapping.
 ITEM = Expression("$item", lambda scope: scope.item)
-#: The same, if it is a number.
+#: The same, as a number.
 NUMBER = Expression("(int $item)", lambda scope: scope.item)
-#: Of a mapping, the key.
+#: The key of the innermost `ForEach` over a mapping.
 KEY = Expression("$key", lambda scope: scope.key)
 
 
 def chart_file(name: str, text: str) -> Expression:
-    """Return a text that the chart has as a file below `files/`."""
+    """Return a text that is a file of the chart, below `files/`."""
     return Expression(f'($.Files.Get "files/{name}")', lambda _: text)
 
 
@@ -96,10 +96,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 def _call(function: str, *operands: str | Expression) -> Expression:
     """Return a call of a template function."""
-    written = " ".join(one.go if isinstance(one, Expression) else json.dumps(one) for one in operands)
+    written = " ".join(operand.go if isinstance(operand, Expression) else json.dumps(operand) for operand in operands)
 
     def value(scope: Scope) -> Any:
-        return _FUNCTIONS[function](*(one.value(scope) if isinstance(one, Expression) else one for one in operands))
+        return _FUNCTIONS[function](
+            *(operand.value(scope) if isinstance(operand, Expression) else operand for operand in operands)
+        )
 
     return Expression(f"({function} {written})", value)
 
@@ -125,9 +127,9 @@ base64 = partial(_call, "b64enc")
 
 
 def any_of(tests: Iterable[Expression]) -> Expression:
-    """Return whether one of the conditions, at least one, is true."""
-    first, *others = dict.fromkeys(tests)
-    return _call("or", first, *others) if others else first
+    """Return whether any of the conditions, of which there is at least one, is true."""
+    first, *rest = dict.fromkeys(tests)
+    return _call("or", first, *rest) if rest else first
 
 
 def joined(*parts: str | Expression) -> Expression:
@@ -146,7 +148,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class ForEach:
-    """Items of a list, or entries of a dict (`{KEY: …}`): one for each item of a setting."""
+    """Items of a list, or entries of a dict (`{KEY: …}`), for each item of a setting."""
 
     over: Expression
     body: Any
@@ -159,8 +161,8 @@ def resolve(node: Any, installation: Installation) -> Any:
 
 def _resolved(node: Any, scope: Scope) -> Any:
     if isinstance(node, Expression):
-        found = node.value(scope)
-        return list(found) if isinstance(found, tuple) else found
+        value = node.value(scope)
+        return list(value) if isinstance(value, tuple) else value
     if isinstance(node, Mapping):
         return {
             key: _resolved(child.then if isinstance(child, If) else child, scope)
@@ -169,22 +171,22 @@ def _resolved(node: Any, scope: Scope) -> Any:
         }
     if isinstance(node, ForEach):  # instead of a dict
         ((key, child),) = node.body.items()
-        return {key.value(one): _resolved(child, one) for one in _scopes(node, scope)}
+        return {key.value(inner): _resolved(child, inner) for inner in _scopes(node, scope)}
     if isinstance(node, list | tuple):
-        return [one for child in node for one in _items(child, scope)]
+        return [inner for child in node for inner in _items(child, scope)]
     return node
 
 
 def _items(child: Any, scope: Scope) -> list[Any]:
-    """Return the items of a list that a child stands for: none, one, or many."""
+    """Return the items of a list that a child yields: none, one, or many."""
     if isinstance(child, If):
         if not child.test.value(scope):
             return []
         then = child.then if isinstance(child.then, list) else [child.then]
-        return [one for inner in then for one in _items(inner, scope)]
+        return [item for inner in then for item in _items(inner, scope)]
     if isinstance(child, ForEach):
         body = child.body if isinstance(child.body, list) else [child.body]
-        return [one for each in _scopes(child, scope) for inner in body for one in _items(inner, each)]
+        return [item for each in _scopes(child, scope) for inner in body for item in _items(inner, each)]
     return [_resolved(child, scope)]
 
 

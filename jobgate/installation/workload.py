@@ -43,19 +43,18 @@ def pod_settings(kinds: Iterable[JobKind]) -> list[Any]:
 def namespace() -> If:
     """Return the Namespace, which enforces the restricted Pod Security level."""
     levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}
-    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}}}
-    return If(setting("create_namespace"), made)
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}},
+    }
+    return If(setting("create_namespace"), manifest)
 
 
 def service() -> dict[str, Any]:
     """Return the Service that webhooks call."""
     outside = setting("external_name")
-    port = {
-        "name": "webhook",
-        "port": setting("service_port"),
-        "targetPort": If(RUNS, "webhook"),
-        "protocol": "TCP",
-    }
+    port = {"name": "webhook", "port": setting("service_port"), "targetPort": If(RUNS, "webhook"), "protocol": "TCP"}
     spec = {
         "type": If(outside, "ExternalName"),
         "externalName": If(outside, outside),
@@ -72,7 +71,7 @@ def server(kinds: Iterable[JobKind]) -> If:
 
 
 def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
-    made = pod(
+    template = pod(
         ACCOUNT,
         _container(kinds),
         # Longer than the drain, and the slowest answer after it: 15 + 30 seconds.
@@ -81,7 +80,7 @@ def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
         topologySpreadConstraints=spread(SELECTOR, required=True),
         volumes=If(_HAS_SETTINGS, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
     )
-    return deployment(ACCOUNT, SELECTOR, made, setting("replicas"), strategy=SURGE_FIRST)
+    return deployment(ACCOUNT, SELECTOR, template, setting("replicas"), strategy=SURGE_FIRST)
 
 
 def _queued(kinds: Iterable[JobKind]) -> list[If]:
@@ -111,10 +110,7 @@ def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
         *_queued(kinds),
         ForEach(setting("forgetful_writers"), joined("--forgetful-writer=", ITEM)),
-        ForEach(
-            _HAS_SETTINGS,
-            joined("--kind-settings=", KEY, f"={_SETTINGS_FOLDER}/", KEY, ".yaml"),
-        ),
+        ForEach(_HAS_SETTINGS, joined("--kind-settings=", KEY, f"={_SETTINGS_FOLDER}/", KEY, ".yaml")),
     ]
     port = {"name": "webhook", "containerPort": setting("target_port"), "protocol": "TCP"}
     return container("webhook", args, "100m", "512Mi", ports=[port], volumeMounts=If(_HAS_SETTINGS, mounts))

@@ -1,8 +1,8 @@
-"""The expression that makes a kind: one custom resource bound to its defaults, rules and operator."""
+"""Creates a kind: binds a custom resource to its defaults, rules and operator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel
@@ -13,28 +13,27 @@ from jobgate.jobs.job import SHARED_FIELDS, Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import COMMAND
-from jobgate.jobs.runner import STATE, Runner, RunStatus
+from jobgate.jobs.runner import Runner
 from jobgate.jobs.schema import StructuralSchema
+from jobgate.jobs.status import STATE, RunStatus
 from jobgate.jobs.task import Task
-from jobgate.jobs.tasks import listed_tasks
 from jobgate.prerequisites.item import RECORD
 from jobgate.prerequisites.reference import ANNOTATION
-from webhook import Default, Rule
+from webhook import Default, Path, Rule
 from webhook.kind import Convert
 from webhook.view import json_name
 
-#: The annotations that are reviewed in jobs of all kinds; that by which kubectl remembers a file only gives a warning.
+#: The annotations that are reviewed in jobs of all kinds; kubectl's last-applied annotation only causes a warning.
 _REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
 
-
-#: The attribute of a rule's function that names what it looks up.
+#: The attribute of a rule's function with the resources that it looks up.
 _LOOKED_UP: Final = "looked_up"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class More(TypedDict, total=False):
-    """What few kinds have: the attributes of `webhook.Kind` with these names."""
+    """Optional attributes of `webhook.Kind`, which few kinds set."""
 
     fields: Mapping[str, str]
     settings: type[BaseModel] | None
@@ -60,31 +59,30 @@ def bind(
     tasks: Callable[[Any], Iterable[Task]] | None = None,
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
-    runner: Runner | None = None,
+    runner: Runner[Any] | None = None,
     **more: Unpack[More],
 ) -> JobKind:
     """Return the kind of a custom resource's stored version.
 
     Args:
         resource: names and models; the CRD is generated from it.
-        operator: the profile of who runs its jobs.
-        tasks: gives the tasks of a spec; by default the items of its list `tasks`, or of the list that `fields` names
-            for it.
-        defaults: what mutation adds, in order.
-        rules: what validation checks beyond the schema.
+        operator: the profile of the program that runs its jobs.
+        tasks: returns the tasks of a spec; by default the items of the list `tasks`, or of its name in `fields`.
+        defaults: applied by mutation, in order.
+        rules: checked by validation, in addition to the schema.
         runner: how jobgate runs its jobs, or None if only their operator runs them.
-        more: what few kinds have. What the shared rules look up is watched, and the metadata that they read is
-            reviewed, without being named here.
+        more: optional attributes. The resources that shared rules look up are watched, and the metadata that they read
+            is reviewed, without being listed here.
 
     Raises:
-        UnknownField: a rule is about a field that neither the kind nor any other has.
-        TypeError: a rule is a plain function, or the status of a kind with a runner has no place for its state.
+        UnknownField: a rule is about a field that no kind has.
+        TypeError: a rule is a plain function, or the status of a kind with a runner lacks the runner's state.
     """
-    looked_up = [name for one in rules for name in getattr(getattr(one, "check", one), _LOOKED_UP, ())]
+    looked_up = [name for rule in rules for name in getattr(getattr(rule, "check", rule), _LOOKED_UP, ())]
     more["watches"] = tuple(dict.fromkeys((*looked_up, *more.get("watches", ()))))
     reviewed = more.get("reviewed", {})
     more["reviewed"] = {**reviewed, "annotations": (*_REVIEWED, *reviewed.get("annotations", ()))}
-    version = next(one for one in resource.versions if one.storage)
+    version = next(version for version in resource.versions if version.storage)
     if runner is not None and not issubclass(version.status or object, RunStatus):
         raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")
     spec: type[BaseModel] = version.spec
@@ -100,7 +98,7 @@ def bind(
         view=Job,
         known_fields=SHARED_FIELDS,
         restores=is_forgetful,
-        tasks=tasks or listed_tasks(attribute, key),
+        tasks=tasks or _listed_tasks(attribute, key),
         operator=operator,
         defaults=defaults,
         rules=rules,
@@ -108,3 +106,14 @@ def bind(
         runner=runner,
         **more,
     )
+
+
+def _listed_tasks(attribute: str, key: str) -> Callable[[Any], Iterator[Task]]:
+    """Return the function that creates the tasks of a spec from a list, by its attribute and its key in JSON."""
+    path = Path("spec") / key
+
+    def tasks(spec: Any) -> Iterator[Task]:
+        for index, task in enumerate(getattr(spec, attribute)):
+            yield Task(path / index, task)
+
+    return tasks

@@ -1,4 +1,4 @@
-"""What defaults and rules of jobs may know beside the job: the settings of an installation of jobgate."""
+"""The context of a review: the settings of the installation, for defaults and rules of jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import webhook
 from jobgate.names import DOMAIN
 from jobgate.plugins import Plugin, installed
 
-#: Most pods of a job, unless the installation sets another number.
+#: Default limit of pods in a job.
 JOB_PODS: Final = 10_000
 
 
@@ -25,11 +25,11 @@ class Settings(webhook.Settings):
             `dijobs/preemptible` for a DI-orchestrator that acts on the field.
         forgetful_writers: service accounts whose full updates erase the fields that they do not know. Erased fields are
             restored.
-        plugins: plugins that the installation sets for every job, by name, with their arguments.
-        offered: the plugins that jobs can ask for, by name; by default all that are installed.
+        plugins: plugins that the installation requests for every job, by name, with their arguments.
+        offered: plugins that jobs can request, by name; by default all installed plugins.
         domain: the domain of the cluster's Services.
-        runs: the kinds whose jobs jobgate itself runs, by qualified plural.
-        job_pods: most pods of a job.
+        runs: the kinds that jobgate itself runs, by qualified plural.
+        job_pods: limit of pods in a job.
     """
 
     operator_can: frozenset[str] = frozenset()
@@ -42,11 +42,11 @@ class Settings(webhook.Settings):
 
 
 class Context(webhook.Context[Settings], frozen=True):
-    """The circumstances of one review of a job: see `webhook.Context`."""
+    """The context of a review of a job: see `webhook.Context`."""
 
     settings: Settings = msgspec.field(default_factory=Settings)
 
 
 def is_forgetful(context: webhook.Context[Settings]) -> bool:
-    """Return whether the user's updates erase fields that it does not know."""
+    """Return whether updates by the user erase fields that its types lack."""
     return context.user.name in context.settings.forgetful_writers

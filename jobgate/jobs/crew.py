@@ -1,4 +1,4 @@
-"""The crew of a job: what plugins know of it."""
+"""Creates the crew of a job: the view that plugins get."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.prerequisites import asked_of
-from jobgate.jobs.runner import is_run, runner_of
+from jobgate.jobs.runner import runner_of
+from jobgate.jobs.status import is_run
 from jobgate.names import DOMAIN
 from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
 from jobgate.plugins.arguments import NoArguments
@@ -20,12 +21,12 @@ from jobgate.plugins.env import Run
 from webhook import Cause, Path
 from webhook.values import mapping, objects, spec_of, text, whole
 
-#: What must fit the schema of a task for its pods to be wired.
+#: Fields of a task that must fit the schema for its pods to be wired.
 _NEEDED: Final = frozenset({"name", "replicas", "template"})
 
 T = TypeVar("T")
 
-#: Python makes a new empty set each time, of 200 bytes; jobs have many, and there may be 50,000 jobs.
+#: One shared empty set: each new one would take 200 bytes, and the server may remember 50,000 jobs with many of them.
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -39,10 +40,10 @@ def crew_of(
     imposed: Mapping[str, Any] | None = None,
     plugins: Mapping[str, Plugin[Any]] | None = None,
 ) -> Crew:
-    """Return what plugins know of a job, without its broken parts and plugins.
+    """Return the view of a job for plugins, without its invalid tasks and plugins.
 
-    `imposed` are the plugins that the installation asks for, with their arguments; `plugins` those that jobs may ask
-    for, by default all that are installed.
+    `imposed` are the plugins that the installation requests, with their arguments; `plugins` are those that jobs may
+    request, by default all installed plugins.
     """
     job = job.tolerant()
     operator = operator_of(job)
@@ -79,7 +80,7 @@ def crew_of(
         domain=domain,
         facts=facts,
         contract=contract or (lambda _: ()),
-        marks=runner.marks if runner else lambda _: {},
+        marks=runner.pod_metadata if runner else lambda _: {},
         least=whole(job.get("min_available")),
         queue=text(job.get("queue")),
         priority_class=text(job.get("priority_class_name")),
@@ -88,31 +89,31 @@ def crew_of(
 
 
 def plugins_of(context: Context) -> Mapping[str, Plugin[Any]]:
-    """Return the plugins that jobs may ask for, from the context of a rule."""
+    """Return the plugins that jobs may request, from the context of a rule."""
     return context.settings.offered
 
 
 def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -> tuple[Mapping[str, Any], list[Cause]]:
-    """Return the plugins that a job asks for, each with its arguments, and what is wrong with these.
+    """Return the plugins that a job requests, with their arguments, and the faults of the arguments.
 
-    Plugins that are not known are left out of both.
+    Unknown plugins are left out.
     """
     written = mapping(job.get("plugins"))
-    place: Path = job.at("plugins")
-    asked: dict[str, Any] = {}
+    path: Path = job.at("plugins")
+    valid: dict[str, Any] = {}
     faults: list[Cause] = []
     for name, plugin in (installed() if plugins is None else plugins).items():
         if name not in written or plugin.imposed:
             continue
-        arguments, causes = parse(plugin.arguments, name, written[name], place.key(name))
+        arguments, causes = parse(plugin.arguments, name, written[name], path.key(name))
         faults += causes
         if arguments is not None:
-            asked[name] = arguments
-    return asked, faults
+            valid[name] = arguments
+    return valid, faults
 
 
 def written_plugins(kind: JobKind, document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the plugins that a job of a kind asks for, as it says them: those too that are not known or understood."""
+    """Return the plugins of a job as they are written, including unknown and invalid ones."""
     value: Any = document
     for step in kind.field("plugins").path.steps:
         value = mapping(value).get(str(step))
@@ -120,17 +121,17 @@ def written_plugins(kind: JobKind, document: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
-    """Yield the parts of a job. What is equal in them is one object: many tasks often share one template."""
-    # The pods of an Indexed Job have host names of their own, whatever the template says.
+    """Yield the parts of a job. Equal values are shared objects, because many tasks often have the same template."""
+    # Kubernetes sets the host names in pods of an Indexed Job.
     replaced = {*operator.replaces, *(("hostname",) if run else ())}
     corrects = operator.members.corrects if operator.members else frozenset()
     seen: dict[Any, Any] = {}
 
-    def alike(value: T) -> T:
-        found: T = seen.setdefault(value, value)
-        return found
+    def shared(value: T) -> T:
+        first: T = seen.setdefault(value, value)
+        return first
 
-    named = {one.task.steps: one for one in asked_of(job)}
+    references = {each.task.steps: each for each in asked_of(job)}
     for task in job.all_tasks if job.has_readable_tasks else ():
         broken = task.broken
         if not broken.isdisjoint(_NEEDED) or not task.name:
@@ -138,53 +139,55 @@ def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
         min_available, role = (None if field in broken else task.get(field) for field in ("min_available", "type"))
         spec = spec_of(task.template)
         hostname, subdomain = (
-            "" if name in replaced else alike(text(spec.get(name))) for name in ("hostname", "subdomain")
+            "" if name in replaced else shared(text(spec.get(name))) for name in ("hostname", "subdomain")
         )
+        own = references.get(task.path.steps) if references else None
         yield Part(
             name=operator.task_name(task),
-            type=alike(text(role)),
+            type=shared(text(role)),
             replicas=max(task.replicas or 0, 0),
             least=whole(min_available),
-            containers=alike(tuple(_containers(spec, corrects, alike))),
-            scheduler=alike(text(spec.get("schedulerName"))),
-            volumes=alike(frozenset(_names(spec.get("volumes"))) or _NOTHING),
+            containers=shared(tuple(_containers(spec, corrects, shared))),
+            scheduler=shared(text(spec.get("schedulerName"))),
+            volumes=shared(frozenset(_names(spec.get("volumes"))) or _NOTHING),
             fs_group=whole(mapping(spec.get("securityContext")).get("fsGroup")),
-            prerequisites=alike(one.references) if (one := named.get(task.path.steps) if named else None) else (),
-            container=alike(one.container) if one else "",
+            prerequisites=shared(own.references) if own else (),
+            container=shared(own.container) if own else "",
             hostname=hostname,
             subdomain=subdomain,
         )
 
 
 def _containers(
-    spec: Mapping[str, Any], corrects: frozenset[str], alike: Callable[[CrewContainer], CrewContainer]
+    spec: Mapping[str, Any], corrects: frozenset[str], shared: Callable[[CrewContainer], CrewContainer]
 ) -> Iterator[CrewContainer]:
     for field, init in (("containers", False), ("initContainers", True)):
-        for _, one in objects(spec.get(field)):
-            if isinstance(name := one.get("name"), str):
-                users = (variable.get("name") for _, variable in objects(one.get("env")))
-                mounts = (mount.get("mountPath") for _, mount in objects(one.get("volumeMounts")))
-                container = CrewContainer(
-                    name,
-                    init,
-                    frozenset(user for user in users if user in corrects) or _NOTHING,
-                    tuple(mount for mount in mounts if isinstance(mount, str)),
-                    _runs_as_root(one, spec),
+        for _, container in objects(spec.get(field)):
+            if isinstance(name := container.get("name"), str):
+                variables = (variable.get("name") for _, variable in objects(container.get("env")))
+                mounts = (mount.get("mountPath") for _, mount in objects(container.get("volumeMounts")))
+                yield shared(
+                    CrewContainer(
+                        name,
+                        init,
+                        frozenset(variable for variable in variables if variable in corrects) or _NOTHING,
+                        tuple(mount for mount in mounts if isinstance(mount, str)),
+                        _runs_as_root(container, spec),
+                    )
                 )
-                yield alike(container)
 
 
 def _runs_as_root(container: Mapping[str, Any], spec: Mapping[str, Any]) -> bool | None:
-    """Return whether a container runs as root: its own setting takes precedence over the pod's. None: not set."""
+    """Return whether a container runs as root; None if neither the container nor the pod sets that."""
     own, pods = mapping(container.get("securityContext")), mapping(spec.get("securityContext"))
 
-    def said(word: str) -> Any:
-        return pods.get(word) if own.get(word) is None else own[word]
+    def setting(field: str) -> Any:
+        return pods.get(field) if own.get(field) is None else own[field]
 
-    if (number := whole(said("runAsUser"))) is not None:
-        return number == 0
-    return False if said("runAsNonRoot") is True else None
+    if (user := whole(setting("runAsUser"))) is not None:
+        return user == 0
+    return False if setting("runAsNonRoot") is True else None
 
 
 def _names(value: Any) -> Iterator[str]:
-    return (one["name"] for _, one in objects(value) if isinstance(one.get("name"), str))
+    return (item["name"] for _, item in objects(value) if isinstance(item.get("name"), str))

@@ -16,7 +16,7 @@ from webhook.values import mapping
 
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
-    """Add the constant defaults of a model's fields, the same as the schema has: both come from the model."""
+    """Add the constant defaults of a model's fields; the schema has the same defaults, from the same model."""
     part.fill(_constant_defaults(model))
 
 
@@ -35,17 +35,17 @@ def _constant_defaults(model: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def limit_what_is_not_shared(*tasks: str) -> Default:
-    """Return the default by which devices and huge pages that are only requested are limited to as much.
+    """Return the default that sets missing limits of devices and huge pages to their requests.
 
-    The API server rejects a pod that requests them without a limit, and takes no other limit than the request: there is
-    one value that can be meant. Without it the job would be stored and its pods would never be made.
+    The API server rejects a pod without such a limit, or with any other limit. Without the default the job would be
+    stored, but its pods would never be created.
 
     Args:
-        tasks: the fields below which the kind has its list, or its map, of tasks, each with a `template`.
+        tasks: the path of the list or map of tasks, each with a `template`.
     """
 
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
-        """Devices and huge pages that are only requested are limited to as much; no other value is taken."""
+        """Missing limits of devices and huge pages are set to the requests: no other limit is valid."""
         for resources in resources_of(job, *tasks, where=_requests_what_is_not_shared):
             copy_amounts(resources, _not_shared(resources["requests"]), "limits")
 
@@ -54,7 +54,7 @@ def limit_what_is_not_shared(*tasks: str) -> Default:
 
 def _requests_what_is_not_shared(_: Mapping[str, Any], resources: Mapping[str, Any]) -> bool:
     requests = resources.get("requests")
-    # Nearly all containers request nothing but the plain ones.
+    # Fast for nearly all containers, which request only CPU and memory.
     return isinstance(requests, dict) and not PLAIN.issuperset(requests) and bool(_not_shared(requests))
 
 
@@ -72,8 +72,8 @@ def resources_of(
 
     Args:
         job: any JSON object.
-        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
-        where: tells of a container and its resources whether they are yielded.
+        tasks: the path of the list or map of tasks, each with a `template`.
+        where: returns for a container and its resources whether to yield them.
         lists: the lists of containers.
     """
     for place, spec in pod_specs_of(job, *tasks):
@@ -90,7 +90,7 @@ def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[str | int, dict[str,
 
     Args:
         job: any JSON object.
-        tasks: the fields below which it has its list, or its map, of tasks, each with a `template`.
+        tasks: the path of the list or map of tasks, each with a `template`.
     """
     parts: Any = job.value
     for key in tasks:
@@ -103,16 +103,16 @@ def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[str | int, dict[str,
 
 
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:
-    """Add amounts of resources to one side, `limits` or `requests`, where it has none of the same name.
+    """Add the amounts that are absent on a side, `limits` or `requests`.
 
-    Wrong amounts are rejected where they stand; on the other side too, they would be a fault that nobody wrote. What
-    they need beside them, as huge pages need memory, is for the rules to say of the whole.
+    Invalid amounts are not copied: the copy would be reported as a second fault, which the user did not write.
+    Combinations, such as huge pages without memory, are checked by rules.
     """
     if not amounts or any(side_fits({side: amounts}, side, Path())):
         return
-    there = resources.at(side)
-    if there is None:
+    target = resources.at(side)
+    if target is None:
         resources.setdefault(side, dict(amounts))
         return
     for name, amount in amounts.items():
-        there.setdefault(name, amount)
+        target.setdefault(name, amount)

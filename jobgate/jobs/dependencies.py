@@ -1,4 +1,4 @@
-"""The field by which a task waits for other tasks."""
+"""The field with the tasks that a task waits for."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class DependsOn(Model):
 
     @property
     def any_suffices(self) -> bool:
-        """Whether one of the tasks that are named is enough, where there are several."""
+        """Whether the task waits for any of several tasks, not for all."""
         return self.iteration is Iteration.ANY
 
     def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
-        """Yield the tasks waited for: the place, and the name twice: as it is used, and as it is written."""
+        """Yield the path, the name, and the name as written, of each task to wait for; here both names are equal."""
         for index, name in enumerate(self.name or ()):
             yield path / "name" / index, name, name

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from crdgen import Atomic, Doc, Int32, MaxItems
 from crdgen.markers.types import Replace
 from jobgate.jobs.policies import LifecyclePolicy
-from jobgate.jobs.runner import PhaseCondition
+from jobgate.jobs.status import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
 
 Number: TypeAlias = Annotated[int, Int32]
@@ -17,8 +17,8 @@ Positive: TypeAlias = Annotated[int, Int32(minimum=1)]
 Conditions: TypeAlias = Annotated[list[PhaseCondition], Atomic]
 Policies: TypeAlias = Annotated[list[LifecyclePolicy], Atomic, MaxItems(ENTRIES_LIMIT)]
 
-#: By plugin: its arguments, as a list of flags or as a mapping, or nothing. Null is taken, because where it is not the
-#: API server drops the entry without a word, and the job runs without the plugin.
+#: Arguments by plugin, as a list of flags, a mapping, or null. Null is allowed, because the API server would silently
+#: drop the entry otherwise, and the job would run without the plugin.
 Plugins: TypeAlias = dict[
     str, Annotated[Any, Replace({"x-kubernetes-preserve-unknown-fields": True, "nullable": True})]
 ]

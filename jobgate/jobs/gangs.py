@@ -1,4 +1,4 @@
-"""How many pods a job has, and how many of them must start together."""
+"""The number of pods of a job, and of pods that must start together."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from jobgate.jobs.job import Job
 
-#: Operators count pods in 32 bits. Products and sums that do not fit come out as other numbers, negative ones too.
+#: Operators count pods in 32 bits; larger products and sums overflow.
 COUNT_LIMIT = 2**31 - 1
-#: The API server takes no Indexed Job with more pods at a time.
+#: The API server's limit of `parallelism` for Indexed Jobs.
 PODS_LIMIT = 100_000
 
 
 def gang_minimum(job: Job[Any]) -> int:
-    """Return the number of pods that must be there together: the job's minimum, else the sum of its tasks' minima."""
-    least: int | None = job.get("min_available")
-    return sum_of_minima(job) if least is None else least
+    """Return the number of pods that must start together: the job's minimum, else the sum of its tasks' minima."""
+    minimum: int | None = job.get("min_available")
+    return sum_of_minima(job) if minimum is None else minimum
 
 
 def sum_of_minima(job: Job[Any]) -> int:

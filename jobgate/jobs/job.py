@@ -1,15 +1,16 @@
-"""A job under review, as rules see it."""
+"""A job as rules see it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from pydantic import BaseModel
 
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import TASK_FIELDS, Task
-from webhook import Object, Path
+from webhook import Object
+from webhook.values import text
 from webhook.view import FieldOf, lacks, view, with_all_absent
 
 Spec = TypeVar("Spec", bound=BaseModel)
@@ -33,16 +34,15 @@ JOB_FIELDS: Final = frozenset(
         "volumes",
     }
 )
-#: All of them, as rules name what they are about.
+#: These fields and those of tasks, in the notation of rules.
 SHARED_FIELDS: Final = JOB_FIELDS | {f"tasks.{field}" for field in TASK_FIELDS}
 
 
 class Job(Object[Spec]):
     """A job under review.
 
-    Rules that judge each task by itself go through `tasks`: a task of which they cannot read a field is left out. Rules
-    that need all tasks together, as for a sum, go through `all_tasks`: if one of them cannot be read, the rule does not
-    judge the job.
+    Rules that check each task by itself use `tasks`: a task with an unreadable field is left out. Rules that need all
+    tasks together, for example for a sum, use `all_tasks`: if a task has an unreadable field, the rule is skipped.
     """
 
     __slots__ = ("_all_tasks", "_tasks")
@@ -70,10 +70,6 @@ class Job(Object[Spec]):
             self._tasks = tuple(task for task in self.all_tasks if not lacks(task.part, self._left_out))
         return self._tasks
 
-    def each_of_task(self, task: Task, field: str) -> Iterator[tuple[Path, Any]]:
-        """Yield the items of a list of a task that the rule can read, with their paths."""
-        return self._readable(task.at(field), task.get(field))
-
     def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
         """Return the job without the tasks and items that lack these fields; None if they are left out already."""
         reduced = super().leaving_out(fields)
@@ -82,19 +78,30 @@ class Job(Object[Spec]):
         return reduced
 
     def tolerant(self) -> Self:
-        """Return the job for those who act on stored jobs: its own fields that do not fit the schema are absent.
+        """Return the job with absent fields instead of fields that do not fit the schema, for readers of stored jobs.
 
-        Fields of tasks are not: `Task.broken` names them.
+        Fields of tasks stay unreadable; `Task.broken` lists them.
         """
         spec = with_all_absent(self.spec)
         return self if spec is self.spec else type(self)(self.kind, self.document, spec)
 
     @property
     def has_readable_tasks(self) -> bool:
-        """Whether the tasks can be read, each as far as it fits the schema."""
+        """Whether the list or map of tasks can be read; tasks in it may still have unreadable fields."""
         return self.kind.field("tasks").attributes[0] in self.spec.__dict__
 
 
 def job_of(kind: JobKind, document: Mapping[str, Any]) -> Job[Any]:
     """Return a stored job; its fields that do not fit the schema are absent."""
     return Job(kind, document, view(kind.spec, document.get("spec"))[0]).tolerant()
+
+
+def priority_class_of(job: Job[Any], task: Task) -> str:
+    """Return the priority class of a task's pods: the template's, else the job's; empty if there is none."""
+    return own_priority_class(task) or text(job.get("priority_class_name"))
+
+
+def own_priority_class(task: Task) -> str:
+    """Return the priority class of a task's template; empty if it has none."""
+    spec = task.template.get("spec")
+    return text(spec["priorityClassName"]) if isinstance(spec, dict) and "priorityClassName" in spec else ""

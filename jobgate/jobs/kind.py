@@ -25,7 +25,7 @@ class JobKind(Kind):
 
     Attributes:
         resource: the names and models of its custom resource.
-        tasks: gives the neutral views of a spec's parts.
+        tasks: returns the tasks of a spec.
         operator: the profile of the program that runs its jobs.
         runner: how jobgate runs its jobs, or None if only the operator runs them.
     """

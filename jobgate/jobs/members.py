@@ -1,4 +1,4 @@
-"""How the pods of an operator's jobs tell whose they are, and what they are promised."""
+"""How the pods of an operator identify their job, and the variables that the kind guarantees them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Claim:
     Attributes:
         job: the name of the job.
         task: the name of the task, as the operator writes it.
-        index: which pod of the task it is, from 0, or None where that cannot be read.
-        uid: of the job, where an owner reference names it; else empty.
+        index: the index of the pod in the task, from 0; None if it cannot be read.
+        uid: of the job, if an owner reference names it; else empty.
         owned: whether an owner reference names a job of the kind at all.
-        facts: of the job (`Crew.facts`), as the pod has them: where the job is known with others, or without, what is
-            known of it is behind, or is of another one.
+        facts: facts of the job (`Crew.facts`) that the pod contains. If the cached job has other facts, or lacks them,
+            the cache is behind, or the job is another one.
     """
 
     job: str
@@ -35,18 +35,18 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """How pods are known as a kind's, and what the kind promises them.
+    """How the pods of a kind are recognized, and the variables that the kind guarantees them.
 
     Attributes:
-        selector: the LabelSelector of the pods that the operator makes.
-        claim: reads whose a pod says it is; None where it says nothing.
-        labels: the labels that all pods of one job carry, each a pattern of `job` and `namespace`; none where the
-            operator sets none that tell the job, and pods get ours.
-        contract: gives the variables that the kind promises to a pod.
-        corrects: the names of those that the operator sets wrong at times.
-        facts: gives what the contract needs of a job beside the neutral words.
-        provides: the plugins that the operator carries out by itself.
-        deletes_any: whether on a scale-down it deletes pods of any index, not the last ones.
+        selector: the LabelSelector of the operator's pods.
+        claim: reads the claim of a pod; None if it has none.
+        labels: labels of all pods of a job, as patterns of `job` and `namespace`; empty if the operator sets no labels
+            that identify the job: then jobgate sets its own.
+        contract: returns the variables that the kind promises to a pod.
+        corrects: the names of variables that the operator sometimes sets incorrectly.
+        facts: returns more values of a job that the contract needs.
+        provides: the plugins that the operator implements itself.
+        deletes_any: whether the operator deletes pods with any index when a job is scaled down, not the last ones.
     """
 
     selector: Mapping[str, Any]
@@ -64,34 +64,35 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     for key, value in mapping(selector.get("matchLabels")).items():
         if labels.get(key) != value:
             return False
-    return all(_OPERATORS[one["operator"]](one, labels) for one in items(selector.get("matchExpressions")))
+    expressions = items(selector.get("matchExpressions"))
+    return all(_OPERATORS[expression["operator"]](expression, labels) for expression in expressions)
 
 
 #: The operators of a LabelSelector; the API server rejects others.
 _OPERATORS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
-    "In": lambda one, labels: labels.get(one["key"]) in one["values"],
-    "NotIn": lambda one, labels: labels.get(one["key"]) not in one["values"],
-    "Exists": lambda one, labels: one["key"] in labels,
-    "DoesNotExist": lambda one, labels: one["key"] not in labels,
+    "In": lambda expression, labels: labels.get(expression["key"]) in expression["values"],
+    "NotIn": lambda expression, labels: labels.get(expression["key"]) not in expression["values"],
+    "Exists": lambda expression, labels: expression["key"] in labels,
+    "DoesNotExist": lambda expression, labels: expression["key"] not in labels,
 }
 
 
 def owners(pod: Mapping[str, Any], group: str, kind: str) -> Iterator[Mapping[str, Any]]:
     """Yield the owner references of a pod to objects of a kind, of any version."""
-    for _, one in objects(metadata_of(pod).get("ownerReferences")):
-        if one.get("kind") == kind and str(one.get("apiVersion")).startswith(f"{group}/"):
-            yield one
+    for _, owner in objects(metadata_of(pod).get("ownerReferences")):
+        if owner.get("kind") == kind and str(owner.get("apiVersion")).startswith(f"{group}/"):
+            yield owner
 
 
 def index_of(text: Any) -> int | None:
-    """Return the index that a label says, or None where it says none."""
+    """Return the index in a label's value, or None if it is not an index."""
     return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
 def labelled_claim(
     pod: Mapping[str, Any], *, job: str, task: str, index: Any, group: str = "", kind: str = ""
 ) -> Claim | None:
-    """Return the owner of a pod that labels with the keys `job` and `task` name; `group` and `kind` are the job's."""
+    """Return the claim in the labels with the keys `job` and `task`; `group` and `kind` are the job's."""
     labels = labels_of(pod)
     if not isinstance(labels.get(job), str) or not isinstance(labels.get(task), str):
         return None
@@ -100,9 +101,9 @@ def labelled_claim(
 
 
 def marked_claim(pod: Mapping[str, Any]) -> Claim | None:
-    """Return whose a pod is by our own labels: one that no operator has made.
+    """Return the claim in jobgate's own labels.
 
-    A pod of the runner names its job by uid, and has its index from Kubernetes.
+    A pod of the runner names its job by uid, and gets its index from Kubernetes.
     """
     labels = labels_of(pod)
     uid = labels.get(RUN_LABEL)

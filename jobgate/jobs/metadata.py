@@ -14,13 +14,13 @@ from jobgate.podchecks.metadata import RULES
 from jobgate.podchecks.shapes import DnsLabel, DnsSubdomain, Labels, QualifiedName, whole_text
 from webhook import Cause, Path, Required, TypeInvalid
 
-#: What the schemas of custom resources say of metadata.
+#: The schema of metadata in all custom resources.
 _ANY: Final = {"type": "object"}
 
-#: Causes of one field, at most: as many as its schema would give.
+#: Maximum number of causes for a field, the same as for a schema.
 ENOUGH: Final = 1000
 
-#: The types of the fields. Only `jobgate` commands meet others: the API server cannot decode them.
+#: The types of the fields. The API server cannot decode other types, but files for `jobgate` commands may have them.
 _STRING = (str, "must be a string")
 _MAP = (dict, "must be a map of strings")
 _TYPES: Final[Mapping[str, tuple[type, str]]] = {
@@ -31,7 +31,7 @@ _TYPES: Final[Mapping[str, tuple[type, str]]] = {
 
 
 class OrdinaryMetadata(Struct, rename="camel", gc=False):
-    """Metadata in which `metadata_causes` surely finds nothing."""
+    """Metadata in which `metadata_causes` surely finds no fault."""
 
     name: DnsSubdomain | None = None
     generate_name: Annotated[str, Meta(pattern=whole_text("[a-z0-9][-a-z0-9]*"), max_length=GENERATED_LIMIT)] | None = (
@@ -48,16 +48,16 @@ class OrdinaryMetadata(Struct, rename="camel", gc=False):
 
 
 def with_ordinary_metadata(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of an object whose metadata surely is right: `metadata_causes` finds nothing in it."""
+    """Return the schema of an object that accepts only `OrdinaryMetadata`."""
     properties = schema.get("properties", {})
-    # Of a schema that says more of metadata, nothing is sure.
+    # A schema with rules for metadata needs the evaluator.
     shape = OrdinaryMetadata if properties.get("metadata", _ANY) == _ANY else Never
     required = sorted({*schema.get("required", ()), "metadata"})
     return {**schema, "properties": {**properties, "metadata": {TYPE: shape}}, "required": required}
 
 
 def metadata_causes(metadata: Any) -> Iterator[Cause]:
-    """Yield what is wrong with an object's metadata, by `ValidateObjectMeta` of apimachinery.
+    """Yield the faults of an object's metadata, by `ValidateObjectMeta` of apimachinery.
 
     The schema checks that it is an object.
     """
@@ -73,7 +73,7 @@ def metadata_causes(metadata: Any) -> Iterator[Cause]:
 
 
 def _field_causes(field: str, value: Any) -> Iterator[Cause]:
-    """Yield what is wrong with a field: its types, else its formats. No message shows the value of an annotation."""
+    """Yield wrong types in a field, and wrong formats of its other parts. No message shows an annotation's value."""
     path, (class_, right) = Path("metadata") / field, _TYPES[field]
     if not isinstance(value, class_):
         yield TypeInvalid(path, value if class_ is str else type_word(value), right)
@@ -98,7 +98,7 @@ def _parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 
 def type_word(value: Any) -> str:
-    """Return what the API server calls the type of a JSON value: what a message shows of a value that is private."""
+    """Return the API server's name for the type of a JSON value; messages show it instead of a private value."""
     if isinstance(value, Mapping):
         return "object"
     words = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}

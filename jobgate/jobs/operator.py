@@ -1,4 +1,4 @@
-"""The profile of an operator: what it makes of a job's pod templates."""
+"""The profile of an operator: the Pods that it creates from a job's templates."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from jobgate.jobs.task import Task
 from jobgate.podchecks.newer_fields import without_newer_fields
 from webhook.values import mapping
 
-#: What is said of a variable of the template that the runner would set.
+#: The warning about a template's variable that the runner would set.
 KEPT: Final = "kept as it is: the runner sets this variable only if the template does not"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """Who runs the jobs of a kind. A pod template is judged as the Pod that this operator will make of it.
+    """The program that runs the jobs of a kind. Pod templates are checked as the Pods that it creates from them.
 
     Attributes:
-        name: what messages call it.
-        minor: the Kubernetes minor that its types were built from; template fields newer than that are lost.
-        pod_name: the pattern of its pods' names, of `job`, `task` and `index`.
-        service_name: the pattern of its Service's name, of `job`; empty where it makes none.
-        overwrites: fields of the pod spec that it sets, whatever the template says, and what to.
-        replaces: fields of the pod spec that it fills in by itself, with names of its own making.
-        drops_metadata: whether the metadata of a template is lost.
-        adds_volumes: whether it adds the volumes of the job, its word `volumes`, to every pod.
-        supports: the words that it acts on, of those that not every operator does (`ignored.py`).
-        capabilities: words of the setting `operator-can` that only rules of this kind ask for.
-        members: how its pods tell whose they are, or None where they do not.
+        name: its name in messages.
+        minor: the Kubernetes minor version of its types; it drops newer fields of templates.
+        pod_name: pattern of its pods' names, with `{job}`, `{task}` and `{index}`.
+        service_name: pattern of its Service's name, with `{job}`; empty if it creates none.
+        overwrites: fields of the pod spec that it overwrites, with their values.
+        replaces: fields of the pod spec that it overwrites with names that it generates.
+        drops_metadata: whether it drops the metadata of templates.
+        adds_volumes: whether it adds the job's `volumes` to every pod.
+        supports: the fields of jobs and tasks that it supports, of those that not every operator does (`ignored.py`).
+        capabilities: values of the setting `operator-can` that only rules of this kind use.
+        members: how its pods identify their job, or None if they do not.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Operator:
     members: Members | None = None
 
     def __post_init__(self) -> None:
-        """Try the patterns.
+        """Check the patterns.
 
         Raises:
-            ValueError: one names anything else than it may.
+            ValueError: a pattern has an unknown placeholder.
         """
         for pattern, known in ((self.pod_name, ("job", "task", "index")), (self.service_name, ("job",))):
             try:
@@ -61,24 +61,24 @@ class Operator:
                 raise ValueError(f"the pattern {pattern!r} of {self.name} may have {places} only") from error
 
     def task_name(self, task: Task) -> str:
-        """Return what the operator calls a task in the names and labels of pods."""
+        """Return the operator's name for a task in the names and labels of pods."""
         return task.name or ""
 
     def pod_pattern(self, job: Job[Any]) -> str:
-        """Return the pattern of the names of one job's pods, where these have more of it than its name."""
+        """Return the pattern of the names of a job's pods; it may contain more of the job than its name."""
         del job
         return self.pod_name
 
     def volumes_of(self, job: Job[Any]) -> Sequence[Mapping[str, Any]]:
-        """Return the volumes of the job that it adds to every pod, after those of the template."""
+        """Return the job's own volumes that the operator adds to every pod, after those of the template."""
         return (job.get("volumes") or ()) if self.adds_volumes else ()
 
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-        """Return the Pod that this operator makes of a task, with these volumes of the job, or all.
+        """Return the Pod that this operator creates for a task, with these volumes of the job, by default all.
 
-        It still has the fields that the operator's types do not (`known` takes them off). Names and labels that it
-        derives are left out: they are judged by themselves, once for the job. An operator with a `pod` of its own must
-        leave a valid template valid, except for volumes: templates of plain jobs are not checked as pods.
+        It still has the fields that the operator's types lack (`known` removes them). Derived names and labels are left
+        out, because they are checked once for the job. A subclass with its own `pod` must keep valid templates valid,
+        except for volumes, because templates that pass the fast check are not checked as Pods.
         """
         spec = {**mapping(task.template.get("spec")), **self.overwrites}
         for name in self.replaces:
@@ -91,25 +91,25 @@ class Operator:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
     def known(self, pod: dict[str, Any]) -> dict[str, Any]:
-        """Return a Pod without the fields that this operator's types do not have: the same object where it has none."""
+        """Return a Pod without the fields that this operator's types lack; the same object if it has none."""
         return without_newer_fields(pod, self.minor)
 
 
 def runs_here(job: Job[Any], context: Context) -> bool:
-    """Return whether jobgate itself runs the jobs of this kind: what is said of the operator does not hold then."""
+    """Return whether jobgate itself runs the jobs of this kind: then the operator's profile does not apply."""
     return job.kind.qualified_plural in context.settings.runs
 
 
 def who_runs(job: Job[Any], context: Context) -> str:
-    """Return what messages call who runs a job."""
+    """Return the name, for messages, of the program that runs a job."""
     return "the runner" if runs_here(job, context) else operator_of(job).name
 
 
 def operator_of(job: Job[Any]) -> Operator:
-    """Return the profile of who runs a job.
+    """Return the profile of a job's operator.
 
     Raises:
-        TypeError: the job's kind was bound to another sort of profile, and uses rules that need this one.
+        TypeError: the profile of the kind is not an `Operator`, but one of its rules needs one.
     """
     operator = job.kind.operator
     if not isinstance(operator, Operator):

@@ -1,4 +1,4 @@
-"""The model of lifecycle policies, and how the lists of them are read."""
+"""The model of lifecycle policies, and the views of them that rules use."""
 
 from __future__ import annotations
 
@@ -55,16 +55,18 @@ INTERNAL_EVENTS: Final = frozenset(
 INTERNAL_ACTIONS: Final = frozenset(
     {Action.SYNC_JOB, Action.ENQUEUE_JOB, Action.SYNC_QUEUE, Action.OPEN_QUEUE, Action.CLOSE_QUEUE}
 )
-#: The annotation by which a user asks for an action, as `ResumeJob`; the runner removes it when that is done.
+#: The annotation by which a user requests an action, such as `ResumeJob`; the runner removes it after the action.
 COMMAND: Final = "jobgate.dev/command"
-#: Actions that a user may ask for, whatever the kind.
+#: Actions that a user may request, for any kind.
 USER_ACTIONS: Final = {
-    str(one): one
-    for one in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
+    str(action): action
+    for action in (Action.ABORT_JOB, Action.RESUME_JOB, Action.RESTART_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB)
 }
-#: What messages offer, in the order of the enums.
-USEFUL_EVENTS: Final = tuple(one for one in LifecycleEvent if one not in INTERNAL_EVENTS | {LifecycleEvent.JOB_UPDATED})
-USEFUL_ACTIONS: Final = tuple(one for one in Action if one not in INTERNAL_ACTIONS)
+#: The events and actions that messages recommend, in the order of the enums.
+USEFUL_EVENTS: Final = tuple(
+    event for event in LifecycleEvent if event not in INTERNAL_EVENTS | {LifecycleEvent.JOB_UPDATED}
+)
+USEFUL_ACTIONS: Final = tuple(action for action in Action if action not in INTERNAL_ACTIONS)
 
 
 class LifecyclePolicy(Model):
@@ -87,9 +89,9 @@ class Policy:
     __slots__ = ("_events", "_index", "_list_path", "model")
 
     def __init__(self, list_path: Path, index: int, model: LifecyclePolicy) -> None:
-        """Take a policy, and its place in the list at a path.
+        """Wrap the model of a policy, with its index in the list at a path.
 
-        It holds no job: a job holds its policies, and a cycle would be left to the garbage collector.
+        It does not refer to the job, because that would be a reference cycle: the job refers to its policies.
         """
         self._list_path = list_path
         self._index = index
@@ -103,21 +105,21 @@ class Policy:
 
     @property
     def events(self) -> Sequence[LifecycleEvent]:
-        """Its events, `event` and `events` taken together as Volcano does, each once."""
+        """The events in `event` and `events` together, as Volcano reads them, without duplicates."""
         if self._events is None:
             first = [] if self.model.event is None else [self.model.event]
             self._events = list(dict.fromkeys([*first, *(self.model.events or ())]))
         return self._events
 
     def place_of(self, event: LifecycleEvent) -> Path:
-        """Return the path at which the policy names one of its events."""
+        """Return the path of one of the policy's events."""
         if event is self.model.event:
             return self.path / "event"
         return self.path / "events" / (self.model.events or []).index(event)
 
 
 class PolicyList(NamedTuple):
-    """The policies of a job, or of one of its tasks. For an event, the first that matches applies."""
+    """The policies of a job, or of one of its tasks. The first policy that matches an event applies."""
 
     task: Task | None
     policies: Sequence[Policy]
@@ -144,8 +146,8 @@ def policy_lists(job: Job[Any]) -> Sequence[PolicyList]:
                 policies = [Policy(path, index, each) for index, each in enumerate(models) if not job.leaves_out(each)]
                 lists.append(PolicyList(owner if isinstance(owner, Task) else None, policies))
         job.shared[policy_lists] = lists
-    found: Sequence[PolicyList] = job.shared[policy_lists]
-    return found
+    known: Sequence[PolicyList] = job.shared[policy_lists]
+    return known
 
 
 def all_policies(job: Job[Any]) -> Iterator[Policy]:
@@ -155,5 +157,5 @@ def all_policies(job: Job[Any]) -> Iterator[Policy]:
 
 
 def tasks_of(policies: PolicyList, job: Job[Any]) -> Sequence[Task]:
-    """Return the tasks that a list of policies applies to: its own, or all tasks of the job."""
+    """Return the tasks that a list of policies applies to: its own task, or all tasks of the job."""
     return job.all_tasks if policies.task is None else (policies.task,)

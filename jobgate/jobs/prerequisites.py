@@ -1,7 +1,6 @@
-"""Prerequisites of a job: what its tasks name, what that resolves to, and what mutation adds for it.
+"""Prerequisites of a job: the references of its tasks, the items that they resolve to, and the default that uses them.
 
-A kind whose tasks have a field `prerequisites` has it in its spec; on all others an annotation of the pod template
-names them.
+Some kinds have a field `prerequisites` in spec and tasks; for the others, an annotation of the pod template names them.
 """
 
 from __future__ import annotations
@@ -17,19 +16,28 @@ from jobgate.prerequisites.inject import annotate
 from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, Reference, ReferenceFields, TaskReferences, asked, parts
+from jobgate.prerequisites.reference import (
+    ANNOTATION,
+    WORD,
+    Reference,
+    ReferenceFields,
+    TaskReferences,
+    asked,
+    named_in,
+    parts,
+)
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Default, Draft, Kind, Objects, Request, User
 from webhook.review import is_unchanged
 from webhook.values import mapping, metadata_of
 
-#: What the rules look up.
+#: The resources that the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
 
-#: The verb that RBAC grants to who may name an item.
+#: The RBAC verb that a user needs to name an item.
 USE: Final = "use"
 
-#: Most items of all tasks of a job together, tasks that name the same counted once: a review takes time for each.
+#: Maximum number of items of all tasks of a job together, to limit the time of a review; equal lists count once.
 JOB_INSTANCES: Final = 4096
 
 _TOO_MANY: Final = Resolution(
@@ -42,72 +50,70 @@ _TOO_MANY: Final = Resolution(
     )
 )
 
-#: Why nothing can be decided of what names items, before they are read.
+#: The reason for denying references before the items of the cluster are known.
 UNKNOWN_ITEMS: Final = "the prerequisites of the cluster are not known yet: retry in 1s"
 
 
 def where(kind: Kind) -> ReferenceFields:
-    """Return where the jobs of a kind name prerequisites."""
+    """Return the fields in which the jobs of a kind name prerequisites."""
     tasks = tuple(str(step) for step in kind.field("tasks").path.steps)
     return ReferenceFields(tasks, in_spec=bool(kind.field(WORD).attributes))
 
 
 def asked_of(job: Job[Any]) -> list[TaskReferences]:
-    """Return which prerequisites a job's tasks name, read for the first rule that asks."""
+    """Return the references of a job's tasks; they are read once for all rules."""
     if asked not in job.shared:
         job.shared[asked] = list(asked(job.document, where(job.kind)))
-    found: list[TaskReferences] = job.shared[asked]
-    return found
+    references: list[TaskReferences] = job.shared[asked]
+    return references
 
 
 def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
-    """Return the default by which a job has what its prerequisites need of it.
+    """Return the default that prepares a job for its prerequisites.
 
-    `tasks` are the fields that lead to the list, or map, of tasks; `in_spec`: job and tasks have `prerequisites`.
+    `tasks` is the path of the list or map of tasks; `in_spec`: whether job and tasks have a field `prerequisites`.
     """
-    here = ReferenceFields(tasks, in_spec)
+    fields = ReferenceFields(tasks, in_spec)
 
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
-        """The job's annotation is copied to its templates, items are recorded, and plugins that they need asked for."""
+        """The job's annotation is copied to its templates, items are recorded, and their plugins are requested."""
         if not context.stored:
-            _spread(job, here)
-        found = list(asked(job.value, here))
-        if not found:
+            _copy_annotation(job, fields)
+        references = list(asked(job.value, fields))
+        if not references:
             return
         try:
-            tasks = resolved_tasks(found, context.objects, context.namespace)
+            tasks = resolved_tasks(references, context.objects, context.namespace)
         except LookupError:
             return
-        plugins = {name: said for task in tasks for name, said in task.content.plugins.items()}
+        plugins = {name: arguments for task in tasks for name, arguments in task.content.plugins.items()}
         if plugins and (spec := job.at("spec")) is not None:
             spec.setdefault("plugins", {})
-            if (there := job.at("spec", "plugins")) is not None:
-                for name, said in plugins.items():
-                    there.setdefault(name, [] if said is None else said)
-        _note(job, items_of(tasks))
+            if (requested := job.at("spec", "plugins")) is not None:
+                for name, arguments in plugins.items():
+                    requested.setdefault(name, [] if arguments is None else arguments)
+        _record(job, items_of(tasks))
 
     return prerequisites_are_ready
 
 
-def _spread(job: Draft, here: ReferenceFields) -> None:
-    """Copy the job's annotation to the templates that have none: only what is in templates reaches pods.
+def _copy_annotation(job: Draft, fields: ReferenceFields) -> None:
+    """Copy the job's annotation to templates without one, because only templates reach pods.
 
-    It is done where a user's write is reviewed, not where a stored job is read: what is in templates is the user's own.
+    This is done only for the writes of users. For stored jobs, the templates already contain what admission approved.
     """
-    if here.in_spec:
+    if fields.in_spec:
         return
-    text = named_by(metadata_of(job.value))
+    text = named_in(job.value)
     if not isinstance(text, str):
         return
-    for key, task in parts(job.value, here):
+    for key, task in parts(job.value, fields):
         template = task.get("template")
-        if not isinstance(template, dict):
-            continue
-        if named_by(metadata_of(template)) is None:
-            annotate(job.below((*here.tasks, key, "template"), template), ANNOTATION, text)
+        if isinstance(template, dict) and named_in(template) is None:
+            annotate(job.below((*fields.tasks, key, "template"), template), ANNOTATION, text)
 
 
-def _note(job: Draft, items: Mapping[str, Item]) -> None:
+def _record(job: Draft, items: Mapping[str, Item]) -> None:
     """Record the items that are not recorded yet, and drop those that are no longer used."""
     known = read_record(mapping(metadata_of(job.value).get("annotations")).get(RECORD))
     if items and known.keys() != items.keys():
@@ -116,7 +122,7 @@ def _note(job: Draft, items: Mapping[str, Item]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTask:
-    """What a task names, resolved."""
+    """The resolved prerequisites of a task."""
 
     asked: TaskReferences
     resolution: Resolution
@@ -125,75 +131,70 @@ class ResolvedTask:
 
 
 def resolved_tasks(
-    found: Iterable[TaskReferences], objects: Objects, namespace: str, *, partial: bool = False
+    tasks: Iterable[TaskReferences], objects: Objects, namespace: str, *, partial: bool = False
 ) -> list[ResolvedTask]:
-    """Return what tasks name, resolved; equal lists once.
+    """Resolve the references of tasks; equal lists are resolved once.
 
     Raises:
-        LookupError: the items are not known, and not `partial`.
+        LookupError: the items are not known, and `partial` is false.
     """
     find = finder(objects, namespace)
     done: dict[tuple[Reference, ...], tuple[Resolution, Injection, tuple[PrerequisiteProblem, ...]]] = {}
-    tasks, room = [], JOB_INSTANCES
-    for one in found:
-        if one.references not in done:
-            resolution = resolve(one.references, find, partial=partial) if room > 0 else _TOO_MANY
+    resolved, left = [], JOB_INSTANCES
+    for task in tasks:
+        if task.references not in done:
+            resolution = resolve(task.references, find, partial=partial) if left > 0 else _TOO_MANY
             content, conflicts = content_of(resolution)
-            room -= resolution.cost
-            done[one.references] = resolution, content, (*resolution.problems, *conflicts)
-        tasks.append(ResolvedTask(one, *done[one.references]))
-    return tasks
+            left -= resolution.cost
+            done[task.references] = resolution, content, (*resolution.problems, *conflicts)
+        resolved.append(ResolvedTask(task, *done[task.references]))
+    return resolved
 
 
 def items_of(tasks: Iterable[ResolvedTask]) -> dict[str, Item]:
-    """Return the items that tasks bring, by kind and name; tasks that name the same share a resolution."""
+    """Return the items of tasks, by kind and name; tasks with equal references share a resolution."""
     resolutions = {id(task.resolution): task.resolution for task in tasks}
-    return {source: item for one in resolutions.values() for source, item in one.items.items()}
+    return {source: item for resolution in resolutions.values() for source, item in resolution.items.items()}
 
 
 def not_checked(item: str) -> str:
-    """Return the warning about an item that is named where there is no cluster."""
+    """Return the warning about an unknown item in a review without a cluster."""
     return f"{item} is not known here and was not checked: pass the file that has it to `jobgate review`, too"
 
 
-def named_by(metadata: Mapping[str, Any]) -> Any:
-    """Return the annotation by which metadata names prerequisites; None where there is none."""
-    return mapping(metadata.get("annotations")).get(ANNOTATION)
-
-
-def refusal(user: User, item: Item, chain: tuple[str, ...], may: bool | None) -> str:
-    """Return why a user cannot name an item."""
+def refusal(user: User, item: Item, chain: tuple[str, ...], allowed: bool | None) -> str:
+    """Return why a user cannot name an item: `allowed` is None if the permission is unknown."""
     start = " → ".join(chain)
-    if may is None:
+    if allowed is None:
         return f"{start}: whether user {user.name!r} may use {item.shown} cannot be checked now: retry in 1s"
     resource = RESOURCES[item.kind].partition(".")[0]
     return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
 
 
 def sources_of(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
-    """Return the items that a job brings."""
+    """Return the items that a job uses, by kind and name."""
     tasks = [] if job is None else resolved_tasks(asked(job, where(kind)), objects, namespace)
     return {*items_of(tasks)}
 
 
 def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, str]]:
-    """Return which items a request names that its job did not before, as resource and name.
+    """Return the items, as resource and name, that a request adds to its job.
 
-    These are what has to be asked about before its review.
+    The server asks for the permission to use them before the review.
 
     Raises:
         LookupError: the items are not known yet.
     """
-    here, document = where(kind), request.document
+    fields, document = where(kind), request.document
     if not isinstance(document, dict):
         return []
     draft = Draft(document)
     if not kind.schema.crowded(document):
-        _spread(draft, here)
-    found, old = list(asked(draft.value, here)), request.old_document
-    if not found or (isinstance(old, dict) and is_unchanged(kind, document, old)):
+        _copy_annotation(draft, fields)
+    references, old = list(asked(draft.value, fields)), request.old_document
+    if not references or (isinstance(old, dict) and is_unchanged(kind, document, old)):
         return []
-    tasks = resolved_tasks(found, objects, request.namespace)
+    tasks = resolved_tasks(references, objects, request.namespace)
     before = sources_of(kind, old if isinstance(old, dict) else None, objects, request.namespace)
     items = (item for source, item in items_of(tasks).items() if source not in before)
     return [(RESOURCES[item.kind], item.name) for item in items]

@@ -1,4 +1,4 @@
-"""The scale subresource of a kind: a number that autoscalers and `kubectl scale` write past the webhook of its jobs."""
+"""The scale subresource of a kind, which autoscalers and `kubectl scale` write without calling the jobs' webhook."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jobgate.jobs.kind import JobKind
 from webhook import Phase
 from webhook.values import mapping
 
-#: The name of the subresource, and what the API server sends of it.
+#: The name of the subresource, and its apiVersion and kind in requests.
 SCALE: Final = "scale"
 SCALE_KIND: Final = ("autoscaling/v1", "Scale")
 
@@ -25,21 +25,21 @@ def scale_path(kind: JobKind) -> str:
 
 
 def scaled(kind: JobKind, document: Mapping[str, Any], replicas: int) -> dict[str, Any]:
-    """Return a job as it is with another number of replicas; unchanged where it has no such number."""
+    """Return a job with another number of replicas; unchanged if it has no such field."""
     return _with(document, _steps(kind), replicas)
 
 
 def _steps(kind: JobKind) -> tuple[str, ...]:
-    scale = next((one.scale for one in kind.resource.versions if one.storage), None)
+    scale = next((version.scale for version in kind.resource.versions if version.storage), None)
     return tuple(scale.replicas.split(".")[1:]) if scale else ()
 
 
 def _with(value: Mapping[str, Any], steps: tuple[str, ...], replicas: int) -> dict[str, Any]:
     if not steps:
         return dict(value)
-    first, *others = steps
-    if not others:
+    first, *rest = steps
+    if not rest:
         return {**value, first: replicas}
     if first not in value:
         return dict(value)
-    return {**value, first: _with(mapping(value[first]), tuple(others), replicas)}
+    return {**value, first: _with(mapping(value[first]), tuple(rest), replicas)}

@@ -1,4 +1,4 @@
-"""The structural schema of a kind, as admission uses it: crdgen's local evaluation, its findings as causes."""
+"""The structural schema of a kind for admission: evaluates it with crdgen, and converts violations to causes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Re
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
 
-#: Where users write passwords and tokens: below these fields, of a job or of a pod template.
+#: Fields of jobs and pod templates in which, or below which, users may write passwords and tokens.
 _PRIVATE = frozenset(
     {
         "annotations",
@@ -54,7 +54,7 @@ class Shape:
 
     @property
     def nullable(self) -> bool:
-        """Whether null is a value there. Where it is not, the API server drops it."""
+        """Whether null is a valid value there; if not, the API server drops it."""
         return self.node.get("nullable") is True
 
     def below(self, step: str | int) -> Shape:
@@ -66,7 +66,7 @@ class Shape:
         return Shape(known.get(step, entries))
 
     def step(self, path: Path, step: str | int) -> Path:
-        """Return a path with one step more: `.field`, `[key]` of a map, or `[0]` of a list."""
+        """Return a path with another step: `.field`, `[key]` of a map, or `[0]` of a list."""
         if isinstance(step, int):
             return path / step
         return path.key(step) if self.is_map or not step.replace("_", "").replace("-", "").isalnum() else path / step
@@ -80,22 +80,21 @@ class Shape:
 
 
 class StructuralSchema:
-    """The schema of a version of a custom resource, compiled when it is first asked.
-
-    So a command that reviews nothing, or one kind of many, does not wait for it.
-    """
+    """The schema of a version of a custom resource. It is compiled on first use: many commands do not need it."""
 
     def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
-        """Take a version of a custom resource, by default the stored one; `parts` have a pod template each."""
+        """Use a version of a custom resource, by default the stored version; `parts` is the field with the tasks."""
         self._resource = resource
         self._parts = parts
         self._version = version
 
     @cached_property
     def shape(self) -> Shape:
-        """The schema, to be walked through."""
+        """The root of the schema."""
         versions = crdgen.crd(self._resource)["spec"]["versions"]
-        version = next(one for one in versions if (one["name"] == self._version if self._version else one["storage"]))
+        version = next(
+            each for each in versions if (each["name"] == self._version if self._version else each["storage"])
+        )
         return Shape(version["schema"]["openAPIV3Schema"])
 
     @cached_property
@@ -122,7 +121,7 @@ class StructuralSchema:
         return defaulted
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
-        """Return, without reading them, whether the object has more parts than the schema allows."""
+        """Return whether the object has more tasks than the schema allows, without reading them."""
         spec = document.get("spec")
         parts = spec.get(self._parts) if isinstance(spec, dict) else None
         return isinstance(parts, list | dict) and len(parts) > self._most_parts
@@ -133,11 +132,11 @@ class StructuralSchema:
         return float(node.get("maxItems", node.get("maxProperties", inf)))
 
     def fits(self, document: Mapping[str, Any]) -> bool:
-        """Return, checked in C, whether `check` surely finds nothing. False says nothing: then ask it."""
+        """Return True only if `check` would find no fault; a fast check in C. If it is False, call `check`."""
         return self._fits(document)
 
     def accepts(self, document: Mapping[str, Any]) -> bool:
-        """Return, checked in C, whether the object is known to fit, and its pod templates to be valid."""
+        """Return True only if the object fits the schema and its pod templates are valid; a fast check in C."""
         if self._accepts is None or not self._accepts(document):
             return False
         parts = document["spec"][self._parts]
@@ -157,10 +156,10 @@ class StructuralSchema:
         return surely_fits(with_ordinary_metadata(_with_type(self.shape.node, template, podchecks.FAMILIES.shape)))
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
-        """Return what the API server rejects in the object before any validating webhook: shape and metadata."""
+        """Return the faults that the API server finds in schema and metadata before it calls validating webhooks."""
         violations = self._evaluator.validate(document)
         if any(violation.value is None and violation.reason is ErrorType.TYPE_INVALID for violation in violations):
-            # Typed clients write null for what is absent, and the API server drops it together with defaulting.
+            # Typed clients write null for absent fields, and the API server drops it when it sets defaults.
             violations = self._evaluator.validate(self._evaluator.default(document))
         return [
             *metadata_causes(document.get("metadata")),
@@ -168,25 +167,26 @@ class StructuralSchema:
         ]
 
     def transitions(self, document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-        """Return what the CEL rules reject in an update only because of the stored object."""
+        """Return the violations of CEL rules that compare the object with the stored one."""
         alone = self._evaluator.validate(document)
-        return [_cause(one, self.shape) for one in self._evaluator.validate(document, old) if one not in alone]
+        violations = self._evaluator.validate(document, old)
+        return [_cause(violation, self.shape) for violation in violations if violation not in alone]
 
 
 def _with_type(schema: Mapping[str, Any], place: Sequence[str], type_: type) -> Mapping[str, Any]:
-    """Return a schema in which a required value has a type of msgspec; `*` is each item of a list or entry of a map."""
+    """Return a schema with a msgspec type for a required value; `*` is any item of a list or entry of a map."""
     if not place:
         return {TYPE: type_}
     step, *rest = place
     if step == "*":
-        several = "items" if "items" in schema else "additionalProperties"
-        return {**schema, several: _with_type(schema[several], rest, type_)}
+        keyword = "items" if "items" in schema else "additionalProperties"
+        return {**schema, keyword: _with_type(schema[keyword], rest, type_)}
     properties = {**schema["properties"], step: _with_type(schema["properties"][step], rest, type_)}
     return {**schema, "properties": properties, "required": sorted({step, *schema.get("required", ())})}
 
 
 def shape_of(kind: JobKind) -> Shape:
-    """Return the shape of a kind's objects; of a kind with another sort of schema nothing is known."""
+    """Return the shape of a kind's objects; empty for a kind with another type of schema."""
     return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
 
 
@@ -199,7 +199,7 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
     value = violation.value
     if violation.reason is ErrorType.TOO_MANY:
         many = TooMany.of(path, len(value), violation.message)
-        many.value = value  # what has changed may not keep being too many
+        many.value = value  # ratcheting allows only an unchanged list
         return many
     if violation.reason is ErrorType.DUPLICATE:
         return Duplicate.of(path, value, f"{shape.path(violation.path[:-1])}{violation.message}")
@@ -212,7 +212,7 @@ def _cause(violation: Violation, shape: Shape) -> Cause:
 
 
 def _holds_parts(shape: Shape, violation: Violation) -> bool:
-    """Return whether an object or a list belongs there: what is written in its place may be what a part of it holds."""
+    """Return whether the schema expects an object or a list, whose parts may be private."""
     for step in violation.path:
         shape = shape.below(step)
     return shape.node.get("type") in {"object", "array"}
@@ -224,7 +224,7 @@ _CAUSES: Mapping[ErrorType, type[Cause]] = {
     ErrorType.TOO_LONG: TooLong,
 }
 
-#: What a pattern says, in words.
+#: Messages that replace those of patterns.
 _MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
 
 
@@ -234,7 +234,7 @@ def unchecked_rules(kind: JobKind) -> tuple[str, ...]:
 
 
 def is_private(path: Sequence[str | int], value: Any) -> bool:
-    """Return whether a value may hold a secret: by its place, or because anything may be in it."""
+    """Return whether a value may contain a secret: because of its path, or because it is an object or a list."""
     if value is None or value in ([], {}):
         return False
     return isinstance(value, list | Mapping) or not _PRIVATE.isdisjoint(path)

@@ -1,4 +1,4 @@
-"""The neutral view of a part of a job, which every kind gives of its own parts."""
+"""The view of a task that is the same for all kinds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class Dependencies(Protocol):
-    """The tasks that a task waits for, as a kind writes them."""
+    """The tasks that a task waits for."""
 
     @property
     def any_suffices(self) -> bool:
@@ -45,9 +45,9 @@ class Dependencies(Protocol):
 
 
 class Task:
-    """A part of a job: a number of pods from one template. Shared rules are written once, against tasks.
+    """A task of a job: a number of pods from one template. Shared rules work for all kinds, because they use tasks.
 
-    Reading a field that does not fit its schema raises `Unreadable`; the review then leaves the task out.
+    Reading a field that does not fit its schema raises `Unreadable`; the review then leaves out the task.
 
     Attributes:
         path: the path of the task in the job, `spec.tasks[0]`.
@@ -84,15 +84,15 @@ class Task:
         broken: Collection[str] = (),
         **fixed: Any,
     ) -> None:
-        """Wrap one part.
+        """Wrap the model of a task.
 
         Args:
             path: the path of the task in the job, `spec.tasks[0]`.
-            part: the kind's model of it.
-            names: the attributes of fields that the kind calls otherwise, `{"replicas": "num_tasks"}`.
-            paths: the paths of fields that are not in the part, such as a minimum in a map beside the tasks.
-            broken: fields that are not in the part, and do not fit the schema where they are.
-            fixed: fields that are not in the part, such as `name=` if a task's name is its key in a map.
+            part: the kind's model of the task.
+            names: the attributes of fields with another name in the kind, `{"replicas": "num_tasks"}`.
+            paths: the paths of fields outside of the model, such as a minimum in a separate map.
+            broken: fields outside of the model that do not fit the schema.
+            fixed: values of fields outside of the model, such as `name=` if the name of a task is its key in a map.
         """
         self.path = path
         self.part = part
@@ -101,7 +101,7 @@ class Task:
         self._broken = broken
         self._fixed = fixed
         self._template_path: Path | None = None
-        # These are read again and again: as attributes they cost a fraction.
+        # Attributes are much faster than `get`, and rules read these fields often.
         read = part.__dict__
         if names:
             read = {field: read[attribute] for field in _OFTEN if (attribute := names.get(field, field)) in read}
@@ -124,7 +124,7 @@ class Task:
         if field in _OFTEN:
             raise self._unreadable(field)
         if isinstance(read := getattr(type(self), field, None), property):
-            return read.__get__(self)  # it has failed once: this raises its own error
+            return read.__get__(self)  # the property raised AttributeError: raise its own error
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {field!r}", name=field, obj=self)
 
     @property
@@ -134,7 +134,7 @@ class Task:
 
     @property
     def type(self) -> str | None:
-        """The task's role in the words of the kind, or None if the kind has no types."""
+        """The task's type, or None if the kind has no types."""
         value = self.get("type")
         return None if value is None else str(value)
 
@@ -147,25 +147,25 @@ class Task:
 
     @property
     def min_available(self) -> int | None:
-        """Number of pods that must be there together, or None if the task does not say."""
-        least: int | None = self.get("min_available")
-        return least
+        """Number of pods that must start together, or None if it is not set."""
+        minimum: int | None = self.get("min_available")
+        return minimum
 
     @property
     def depends_on(self) -> Dependencies | None:
-        """The tasks that must be there before the pods of this one are created, or None."""
+        """The tasks to wait for before the pods of this task are created, or None."""
         dependencies: Dependencies | None = self.get("depends_on")
         return dependencies
 
     @property
     def broken(self) -> frozenset[str]:
         """The fields that do not fit their schema and cannot be read."""
-        there = self.part.__dict__
-        if not self._broken and type(self.part).model_fields.keys() <= there.keys():
+        readable = self.part.__dict__
+        if not self._broken and type(self.part).model_fields.keys() <= readable.keys():
             return _NOTHING
         fields = _fields(type(self.part), tuple(self._names.items()))
         return frozenset(
-            field for attribute, fields_of in fields.items() if attribute not in there for field in fields_of
+            field for attribute, names in fields.items() if attribute not in readable for field in names
         ).union(self._broken)
 
     def get(self, field: str) -> Any:
@@ -190,7 +190,7 @@ class Task:
         raise UnknownField(field)
 
     def at(self, field: str) -> Path:
-        """Return the path of a field in the job, in the spelling of the kind's JSON."""
+        """Return the path of a field in the job, with the keys of the kind's JSON."""
         if field in self._paths:
             return self._paths[field]
         return self.path / json_name(type(self.part), self._names.get(field, field))
@@ -201,7 +201,7 @@ class Task:
 
 @cache
 def _fields(model: type[BaseModel], names: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
-    """Return the fields of a task by the attributes of its model that hold them."""
+    """Return the fields of a task for each attribute of its model."""
     fields: dict[str, tuple[str, ...]] = {}
     for field, attribute in names:
         fields[attribute] = (*fields.get(attribute, ()), field)

@@ -1,4 +1,4 @@
-"""Which kinds have pods that are wired, and how the API server knows such pods: what server and installation share."""
+"""The kinds whose pods are wired, and how their pods are recognized; shared by the server and the installation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from jobgate.plugins.crew import KIND_LABEL
 from webhook import Phase
 from webhook.values import labels_of
 
-#: Where the API server sends pods, whatever kind of job they belong to.
+#: Webhook paths for pods of all kinds.
 PATHS: Mapping[Phase, str] = {phase: f"/{phase}--v1-pod" for phase in Phase}
-#: Where it sends workloads whose pods name prerequisites, and prerequisites themselves: for validation only.
+#: Webhook paths for the validation of workloads with prerequisites, and of prerequisites.
 WORKLOADS_PATH = "/validate-workloads"
 ITEMS_PATH = "/validate-jobgate-dev-v1alpha1-prerequisite"
 
-#: The workloads of Kubernetes whose controllers make pods: who creates one is asked for the right to its items.
+#: The workloads of Kubernetes that create pods; their authors need the permission to use the pods' prerequisites.
 WORKLOADS: Final = frozenset(
     {
         ("apps", "DaemonSet"),
@@ -34,53 +34,53 @@ WORKLOADS: Final = frozenset(
 
 
 class ClaimedJob(NamedTuple):
-    """The kind of job that a pod says it belongs to, and which one."""
+    """The kind of the job that a pod claims to belong to, and the claim."""
 
     kind: JobKind
     claim: Claim
 
 
 def wired(kinds: Iterable[JobKind], runs: Container[str] = ()) -> list[JobKind]:
-    """Return the kinds into whose pods something is put.
+    """Return the kinds whose pods get plugins.
 
-    Their jobs can ask for plugins, and there is one that their operator does not see to itself; or jobgate `runs` them.
+    Their jobs can request plugins, and the operator does not implement all of them, or jobgate `runs` the jobs.
     """
-    return [kind for kind in kinds if _asks(kind) and (not provides_all(kind) or kind.qualified_plural in runs)]
+    return [kind for kind in kinds if _has_plugins(kind) and (not provides_all(kind) or kind.qualified_plural in runs)]
 
 
 def provides_all(kind: JobKind) -> bool:
-    """Return whether the operator of a kind sees to all plugins itself, as Volcano does.
+    """Return whether the operator of a kind implements all plugins itself, as Volcano does.
 
-    Plugins of packages change nothing in that: what is installed was rendered without them.
+    Plugins of packages do not count, because the installation was rendered without them.
     """
     members = members_of(kind)
     return members is not None and {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= members.provides
 
 
 def followed(kinds: Iterable[JobKind]) -> list[JobKind]:
-    """Return the kinds whose jobs the pod webhook knows: those that are wired, and those whose pods say whose they are.
+    """Return the kinds whose jobs the pod webhook remembers: those that are wired, and those with identifiable pods.
 
-    Such a pod may name prerequisites, for which its job was checked.
+    A pod may name prerequisites that were checked with its job.
     """
     kinds = tuple(kinds)
-    into = wired(kinds)
-    return [kind for kind in kinds if kind in into or members_of(kind) is not None]
+    with_plugins = wired(kinds)
+    return [kind for kind in kinds if kind in with_plugins or members_of(kind) is not None]
 
 
-def _asks(kind: JobKind) -> bool:
+def _has_plugins(kind: JobKind) -> bool:
     return isinstance(kind, JobKind) and isinstance(kind.operator, Operator) and bool(kind.field("plugins").attributes)
 
 
 def members_of(kind: JobKind) -> Members | None:
-    """Return how the pods are known that a kind's operator makes, or None where they are not."""
+    """Return how the pods of a kind's operator identify their job, or None if they do not."""
     operator = kind.operator if isinstance(kind, JobKind) else None
     return operator.members if isinstance(operator, Operator) else None
 
 
-def whose(pod: Mapping[str, Any], kinds: Iterable[JobKind]) -> ClaimedJob | None:
-    """Return which job a pod belongs to, or None.
+def claimed_job(pod: Mapping[str, Any], kinds: Iterable[JobKind]) -> ClaimedJob | None:
+    """Return the job that a pod claims to belong to, or None.
 
-    What an operator has written counts before our own labels, which a template may carry: it names the job's uid.
+    Labels of an operator take precedence over jobgate's own, which a user may have written into a template.
     """
     labels = labels_of(pod)
     marked: ClaimedJob | None = None
@@ -99,6 +99,6 @@ def jobs_of(kind: JobKind) -> str:
 
 
 def marked_selector(kinds: Iterable[JobKind]) -> Mapping[str, Any]:
-    """Return the LabelSelector of the pods that our own labels give to one of these kinds."""
+    """Return the LabelSelector of the pods that jobgate's own labels assign to one of these kinds."""
     plurals = [kind.qualified_plural for kind in kinds]
     return {"matchExpressions": [{"key": KIND_LABEL, "operator": "In", "values": plurals}]}

@@ -16,7 +16,7 @@ __all__ = ["ENTRY_POINT", "built_in", "installed"]
 ENTRY_POINT: Final = "jobgate.kinds"
 
 
-# Places, and not the kinds: their models take most of a second to import, and who wants one's is not to wait for all.
+# Names, not imports: the models of all kinds take most of a second to import, and many commands need only one kind.
 _BUILT_IN: Final = (
     "jobgate.kinds.dijob:DIJOB",
     "jobgate.kinds.vcjob:VCJOB",
@@ -34,7 +34,7 @@ def installed() -> Registry[JobKind]:
     """Return the built-in kinds and those of installed packages.
 
     Raises:
-        jobgate.packages.Unusable: the kind of a package cannot be loaded, or is none.
-        ValueError: two kinds claim one name.
+        jobgate.packages.Unusable: the kind of a package cannot be loaded, or is not a `JobKind`.
+        ValueError: two kinds have the same name.
     """
     return Registry((*built_in(), *provided(ENTRY_POINT, JobKind)))

@@ -1,7 +1,8 @@
-"""The review without a cluster: what the API server and our webhook would do with an object.
+"""Reviews and explains objects without a cluster.
 
 - `judge`: the verdict on one object, in the API server's order; `items`: on a prerequisite
-- `files`: namespaces and prerequisites in files, as if they were in a cluster
+- `files`: namespaces and prerequisites in files, looked up as in a cluster
+- `explanation`: the pods of a job, a Pod or another workload; `parts`: the parts of a pod, with their sources
 - `audit`: reviews stored jobs
 - `fit`: checks what a CRD of another chart would drop or reject
 

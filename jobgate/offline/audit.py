@@ -18,8 +18,8 @@ class Audited:
 
     Attributes:
         kind: the kind, as `<plural>.<group>`.
-        namespace, name: the job.
-        faults: causes for which it would be denied today, each with the name of its rule.
+        namespace, name: of the job.
+        faults: causes for which the job would be denied today, each with the name of its rule.
         notices: the warnings.
     """
 
@@ -54,6 +54,6 @@ def audit(
     return Audited(kind.qualified_plural, namespace, name, faults, tuple(answer.notices))
 
 
-def by_rule(found: Iterable[Audited]) -> Mapping[str, int]:
+def by_rule(audits: Iterable[Audited]) -> Mapping[str, int]:
     """Return the number of jobs with faults, by rule, the most frequent rule first."""
-    return dict(Counter(rule for one in found for rule in {rule for rule, _ in one.faults}).most_common())
+    return dict(Counter(rule for audited in audits for rule in {rule for rule, _ in audited.faults}).most_common())

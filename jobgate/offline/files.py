@@ -18,16 +18,18 @@ class FileObjects:
     def __init__(
         self, documents: Iterable[Mapping[str, Any]], namespace: str = "default", standard: Standard | None = None
     ) -> None:
-        """Store namespaces and prerequisites; other namespaces have the standard, if it is known."""
+        """Store namespaces and prerequisites; other namespaces have the standard, if there is one."""
         documents = list(documents)
-        self._namespaces = {str(metadata_of(one).get("name")): one for one in documents if is_namespace(one)}
+        self._namespaces = {
+            str(metadata_of(document).get("name")): document for document in documents if is_namespace(document)
+        }
         self._other = None if standard is None else {"metadata": {"labels": labels_of(standard)}}
         self._items: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        for one in documents:
-            if (schema := schema_of(one)) is not None:
-                metadata = metadata_of(one)
-                place = str(metadata.get("namespace") or namespace) if one["kind"] == NAMESPACED else ""
-                self._items[RESOURCES[one["kind"]], str(metadata.get("name")), place] = schema.default(one)
+        for document in documents:
+            if (schema := schema_of(document)) is not None:
+                metadata = metadata_of(document)
+                place = str(metadata.get("namespace") or namespace) if document["kind"] == NAMESPACED else ""
+                self._items[RESOURCES[document["kind"]], str(metadata.get("name")), place] = schema.default(document)
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None for an unknown namespace.

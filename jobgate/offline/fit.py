@@ -1,7 +1,7 @@
-"""Checks whether a CRD of another chart is compatible with a kind: what of a job it would drop or reject.
+"""Checks whether a CRD of another chart is compatible with a kind: which fields it would drop or reject.
 
-The CRD is compared with the one that is generated from the models of the kind, field by field, with
-their constant defaults. What the defaults of the webhook write is not checked.
+The CRD is compared with the CRD that is generated from the models of the kind: fields, and their constant defaults.
+Values that the webhook sets by default are not checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEMPLATE: Final = ".template."
 #: Fields of a template without effect: the API server sets them.
 _UNREAD: Final = (".template.metadata.creationTimestamp", ".template.metadata.generateName")
 
-#: Types whose values a type accepts, in addition to its own.
+#: All types of values that a type accepts, if it accepts more than its own.
 _TAKES: Final = {"number": {"integer", "number"}}
 
 
@@ -61,17 +61,17 @@ class Misfit:
 def misfits(stored: Mapping[str, Any], kind: JobKind) -> list[Misfit]:
     """Return the incompatibilities of a CRD with a kind that was created by `bind`."""
     spec = mapping(stored.get("spec"))
-    found = list(_names(spec, kind))
-    versions = [one for one in spec.get("versions") or () if isinstance(one, Mapping)]
-    version = next((one for one in versions if one.get("name") == kind.version), None)
+    faults = list(_names(spec, kind))
+    versions = [version for version in spec.get("versions") or () if isinstance(version, Mapping)]
+    version = next((version for version in versions if version.get("name") == kind.version), None)
     if version is None or not version.get("served"):
         fault = "is not served" if version is not None else "does not exist"
-        others = ", ".join(str(one.get("name")) for one in versions if one.get("served")) or "none"
-        message = f"version {kind.version} {fault}; served versions: {others}"
-        return [*found, Misfit("spec.versions", MisfitOutcome.UNSERVED, message)]
+        served = ", ".join(str(version.get("name")) for version in versions if version.get("served")) or "none"
+        message = f"version {kind.version} {fault}; served versions: {served}"
+        return [*faults, Misfit("spec.versions", MisfitOutcome.UNSERVED, message)]
     theirs = mapping(mapping(version.get("schema")).get("openAPIV3Schema"))
     ours = shape_of(kind).node
-    return [*found, *_member(mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")]
+    return [*faults, *_member(mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")]
 
 
 def _names(spec: Mapping[str, Any], kind: JobKind) -> Iterator[Misfit]:
@@ -100,13 +100,17 @@ def _member(ours: Schema, theirs: Schema, name: str, path: str) -> Iterator[Misf
 
 def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     """Compare the schemas of a value."""
-    mine, other = _types(ours), _types(theirs)
-    rejected = {one for one in mine if not any(one in _TAKES.get(name, {name}) for name in other)} if other else set()
+    mine, accepted = _types(ours), _types(theirs)
+    rejected = (
+        {type_ for type_ in mine if not any(type_ in _TAKES.get(name, {name}) for name in accepted)}
+        if accepted
+        else set()
+    )
     if rejected:
-        fault = f"a value of type {' or '.join(sorted(rejected))} is rejected, must be {' or '.join(sorted(other))}"
+        fault = f"a value of type {' or '.join(sorted(rejected))} is rejected, must be {' or '.join(sorted(accepted))}"
         yield Misfit(path, MisfitOutcome.REJECTED, fault)
         return
-    if ours.get("nullable") and other and not theirs.get("nullable"):
+    if ours.get("nullable") and accepted and not theirs.get("nullable"):
         yield Misfit(path, MisfitOutcome.REJECTED, "null is rejected")
     yield from _values(ours, theirs, path)
     for name, child in mapping(ours.get("properties")).items():
@@ -117,7 +121,7 @@ def _node(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
 def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     """Compare the allowed values, and the defaults."""
     allowed = theirs.get("enum")
-    if allowed and (lacking := [one for one in ours.get("enum") or () if one not in allowed]):
+    if allowed and (lacking := [value for value in ours.get("enum") or () if value not in allowed]):
         rejected, known = ", ".join(map(shown, lacking)), ", ".join(map(shown, allowed))
         yield Misfit(path, MisfitOutcome.REJECTED, f"{rejected} is none of the schema's values: {known}")
     elif "default" in ours and (violations := Evaluator(dict(theirs)).validate(ours["default"])):
@@ -131,10 +135,10 @@ def _values(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
 def _items(ours: Schema, theirs: Schema, path: str) -> Iterator[Misfit]:
     """Compare the items of lists and the entries of maps."""
     for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
-        mine, other = ours.get(keyword), theirs.get(keyword)
-        if isinstance(mine, Mapping) and isinstance(other, Mapping):
-            yield from _node(mine, other, f"{path}{mark}")
-        elif isinstance(mine, Mapping) and keyword == "additionalProperties" and _drops(theirs):
+        our_child, their_child = ours.get(keyword), theirs.get(keyword)
+        if isinstance(our_child, Mapping) and isinstance(their_child, Mapping):
+            yield from _node(our_child, their_child, f"{path}{mark}")
+        elif isinstance(our_child, Mapping) and keyword == "additionalProperties" and _drops(theirs):
             yield Misfit(path, MisfitOutcome.DROPPED, "the schema knows no entries but those that it names")
 
 

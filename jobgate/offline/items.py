@@ -29,8 +29,8 @@ def denied(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[C
     The webhook is not called for an update that does not change the spec.
     """
     kind = str(document["kind"])
-    if found := SCHEMAS[kind].check(document):
-        return found
+    if faults := SCHEMAS[kind].check(document):
+        return faults
     item = item_of(document, kind)
     same = old is not None and old.get("spec") == document.get("spec")
     return [] if same else causes(kind, document.get("spec"), item.spec)
@@ -39,8 +39,8 @@ def denied(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[C
 def not_ready(document: Mapping[str, Any], namespace: str, objects: Objects) -> Iterator[str]:
     """Yield why a valid item would not be Ready after it is stored, and the unknown items that it requires."""
     kind = str(document["kind"])
-    found = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
-    for name in dict.fromkeys(one for one, _ in found.unknown):
+    resolution = resolve_item(item_of(document, kind), finder(objects, namespace), partial=True)
+    for name in dict.fromkeys(unknown for unknown, _ in resolution.unknown):
         yield not_checked(name)
-    for problem in problems_of(found):
-        yield f"the item would be stored, but not be Ready: {problem.said()}"
+    for problem in problems_of(resolution):
+        yield f"the item would be stored, but not be Ready: {problem.message()}"

@@ -1,4 +1,4 @@
-"""The verdict of API server and webhook on an object, without either of them."""
+"""The verdict of API server and webhook on an object, without a cluster."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from jobgate.prerequisites.models import GROUP
 from jobgate.prerequisites.reference import named_in, template_of
 from webhook import Cause, Invalid, Notice, Objects, Operation, Phase, Registry, Request, Response, User, review
 from webhook.context import NoObjects
-from webhook.kind import Schema
+from webhook.schema import Schema
 from webhook.values import difference, lost, metadata_of, text
 
-#: Similarity from which a group is taken for a misspelling; that of `batch` and `batch.volcano.sh` is 0.48.
+#: Least similarity of a misspelt group to a known one. `batch` and `batch.volcano.sh` have a similarity of 0.48.
 _NEAR = 0.8
 #: Group, apiVersion and kind of prerequisites.
 _ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
@@ -32,7 +32,7 @@ _ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """What a review without a cluster assumes.
+    """The request and the cluster that a review assumes.
 
     Attributes:
         kinds: the kinds that are reviewed.
@@ -55,14 +55,14 @@ class ReviewOptions:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What would become of one object.
+    """The verdict on an object.
 
     Attributes:
         allowed: whether it would be stored.
-        document: the object as it would be stored; of a denied one, as far as it came.
-        patch: what of the user's object would be changed, as RFC 6902 operations.
-        status: the Status that the user would get, of a denied object.
-        warnings: what the user would be warned of.
+        document: the object as it would be stored; a denied object, as it was when it was denied.
+        patch: changes of the user's object, as RFC 6902 operations.
+        status: the Status that the user would get, if the object is denied.
+        warnings: the warnings that the user would get.
         reviewed: whether the object is of a kind of ours.
     """
 
@@ -75,7 +75,7 @@ class Verdict:
 
 
 def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
-    """Return what would become of an object that `kubectl apply` sends.
+    """Return the verdict on an object that `kubectl apply` sends.
 
     In the API server's order: unknown fields are pruned, defaults are set, the mutating webhook is called, defaults are
     set again, the schema is checked, the validating webhook is called. An object of another served version is converted
@@ -126,8 +126,8 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
     response = Response("offline", items.denied(sent, old), subject=subject)
     if response.allowed:
-        found = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
-        response = replace(response, notices=[Notice("spec.require", one) for one in found])
+        problems = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
+        response = replace(response, notices=[Notice("spec.require", problem) for problem in problems])
     elif not options.settings.enforces:
         response = response.forgiving(warns=True)
     return Verdict(
@@ -145,11 +145,15 @@ def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobK
     if kind is not None:
         return kind, kind.schema
     group, _, version = str(document.get("apiVersion")).rpartition("/")
-    for one in kinds:
-        versions = one.resource.versions if isinstance(one, JobKind) else ()
-        served = any(other.name == version and other.served for other in versions)
-        if served and isinstance(one, JobKind) and (one.group, one.kind) == (group, document.get("kind")):
-            return one, StructuralSchema(one.resource, version=version)
+    for candidate in kinds:
+        versions = candidate.resource.versions if isinstance(candidate, JobKind) else ()
+        served = any(entry.name == version and entry.served for entry in versions)
+        if (
+            served
+            and isinstance(candidate, JobKind)
+            and (candidate.group, candidate.kind) == (group, document.get("kind"))
+        ):
+            return candidate, StructuralSchema(candidate.resource, version=version)
     return None
 
 
@@ -190,16 +194,16 @@ def _failure(kind: JobKind, error: Exception) -> Cause:
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
     """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
-    names = [*((one.group, one.gvk.api_version, one.kind) for one in kinds), *_ITEMS]
+    names = [*((kind.group, kind.gvk.api_version, kind.kind) for kind in kinds), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
-    conversions = (one.conversion(document) for one in kinds if one.conversion is not None)
-    conversion = next((one for one in conversions if one is not None), None)
+    conversions = (kind.conversion(document) for kind in kinds if kind.conversion is not None)
+    conversion = next((conversion for conversion in conversions if conversion is not None), None)
     api_version = document.get("apiVersion")
     if conversion is not None:
         what = conversion.fault or "is no longer served: use `jobgate convert`"
         return _denied(document, Invalid("apiVersion", api_version, what))
     group, _, _ = str(api_version).rpartition("/")
-    groups = [of for of, _, one in names if one.lower() == str(document.get("kind")).lower()]
+    groups = [of for of, _, name in names if name.lower() == str(document.get("kind")).lower()]
     if get_close_matches(group, groups, cutoff=_NEAR):
         what = f"is not a kind of {api_version}; known kinds: {known}"
         return _denied(document, Invalid("kind", document.get("kind"), what))
@@ -232,7 +236,7 @@ def _old(document: Mapping[str, Any], schema: Schema, options: ReviewOptions) ->
     if options.operation is not Operation.UPDATE:
         return None
     namesakes = [stored for stored in options.stored if _identity(stored) == _identity(document)]
-    # An exported object has a namespace, the file that it came from often has none.
+    # An exported object has a namespace; its original file often has none.
     written = _namespace(document)
     fitting = [stored for stored in namesakes if not written or _namespace(stored) in {"", written}]
     fitting.sort(key=lambda stored: _namespace(stored) != (written or options.namespace))

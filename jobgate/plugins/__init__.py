@@ -47,7 +47,7 @@ __all__ = [
     "wire",
 ]
 
-#: In the order in which they are carried out; those of packages come after them, by name.
+#: In the order in which they wire a pod; plugins of packages come after them, sorted by name.
 BUILT_IN: tuple[Plugin[Any], ...] = (Run(), Env(), Queueing(), Svc(), Ssh())
 ENTRY_POINT = "jobgate.plugins"
 
@@ -67,13 +67,13 @@ def installed() -> Mapping[str, Plugin[Any]]:
     """Return the built-in plugins and those of packages by name, in the order in which they are applied.
 
     Raises:
-        jobgate.packages.Unusable: the plugin of a package cannot be loaded, or is none.
-        ValueError: two plugins have one name.
+        jobgate.packages.Unusable: the plugin of a package cannot be loaded, or is not a `Plugin`.
+        ValueError: two plugins have the same name.
     """
-    found = [*BUILT_IN, *sorted(provided(ENTRY_POINT, Plugin), key=lambda plugin: plugin.name)]
-    plugins = {plugin.name: plugin for plugin in found}
-    if len(plugins) != len(found):
-        names = [plugin.name for plugin in found]
+    available = [*BUILT_IN, *sorted(provided(ENTRY_POINT, Plugin), key=lambda plugin: plugin.name)]
+    plugins = {plugin.name: plugin for plugin in available}
+    if len(plugins) != len(available):
+        names = [plugin.name for plugin in available]
         raise ValueError(f"two plugins are named {next(name for name in names if names.count(name) > 1)}")
     return {name: plugin for name, plugin in plugins.items() if name not in _LEFT_OUT}
 
@@ -90,7 +90,7 @@ def carried_out(crew: Crew) -> Iterator[tuple[Plugin[Any], Any]]:
 
 
 def wire(pod: Pod) -> None:
-    """Put into a pod what its job asks for and its operator does not implement itself."""
+    """Apply to a pod the plugins that its job requests and its operator does not implement itself."""
     crew, member = pod.member.crew, pod.member
     if crew.marked:
         for key, value in {**crew.labels, TASK_LABEL: member.part.name, INDEX_LABEL: str(member.index)}.items():

@@ -1,7 +1,7 @@
 """The arguments of a plugin: a model, read from flags as Volcano writes them, or from a mapping.
 
-Flags are read as Go's package `flag` reads them: `-x`, `--x`, `-x=v`, `-x v`. At the first unknown one Volcano logs a
-line, and ignores all that follow.
+Flags are read as Go's package `flag` reads them: `-x`, `--x`, `-x=v`, `-x v`. At the first unknown flag Volcano logs a
+line, and ignores all flags after it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from webhook.explain import ENOUGH
 
 A = TypeVar("A", bound="Arguments")
 
-#: An argument that is a flag; Go takes one dash for two.
+#: An argument that is a flag; Go treats one dash like two.
 _FLAG = re.compile(r"--?([^-=][^=]*)(?:=(.*))?\Z", re.DOTALL)
-#: What Go's `strconv.ParseBool` takes.
+#: The values that Go's `strconv.ParseBool` accepts.
 _BOOLEANS = frozenset({"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"})
 
 
@@ -52,16 +52,16 @@ class NoArguments(Arguments):
 
 
 def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | None, list[Cause]]:
-    """Read the arguments that a job gives to a plugin. Messages have no values: one of them may be a key.
+    """Read the arguments that a job gives to a plugin. Messages contain no values: a value may be a private key.
 
     Args:
         model: arguments of the plugin.
         plugin: name of the plugin.
         written: a list of flags, a mapping, or null for none.
-        path: where they are in the job.
+        path: their path in the job.
 
     Returns:
-        The arguments, or None and what is wrong with them.
+        The arguments, or None and the faults.
     """
     flags = _flags(model)
     values: dict[str, Any] = {}
@@ -71,9 +71,9 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
         values = dict(written)
     elif isinstance(written, list):
         causes = [
-            TypeInvalid(path / place, type(one).__name__, "must be a string")
-            for place, one in enumerate(written)
-            if not isinstance(one, str)
+            TypeInvalid(path / place, type(argument).__name__, "must be a string")
+            for place, argument in enumerate(written)
+            if not isinstance(argument, str)
         ]
         for place, name, value in () if causes else _read(written, flags):
             if len(causes) >= ENOUGH:
@@ -81,7 +81,7 @@ def parse(model: type[A], plugin: str, written: Any, path: Path) -> tuple[A | No
             if cause := _fault(path / place, plugin, name, value, flags):
                 causes.append(cause)
                 continue
-            if name in values:  # the last counts, and each must be right
+            if name in values:  # the last value applies, but every value must be valid
                 _, wrong = _validated(model, plugin, {name: values[name]}, path, places)
                 causes += [cause for cause in wrong if cause.path == places[name]]
             values[name] = True if value is None else value
@@ -101,16 +101,16 @@ def _validated(
         return model.model_validate(values), []
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
-        # One for each argument, the first.
-        first = {str(one["loc"][0]) if one["loc"] else "": one for one in reversed(errors)}
+        # Only the first error of each argument.
+        first = {str(each["loc"][0]) if each["loc"] else "": each for each in reversed(errors)}
         flags = _flags(model)
-        return None, [_cause(flags, plugin, name, one, path, places) for name, one in reversed(first.items())]
+        return None, [_cause(flags, plugin, name, each, path, places) for name, each in reversed(first.items())]
 
 
 class _Flag(NamedTuple):
-    """What messages call the value of a flag, whether it may have none, and whether messages offer the flag."""
+    """A flag: how messages describe its value, whether the value is optional, and whether messages offer it."""
 
-    what: str
+    value: str
     switch: bool
     offered: bool
 
@@ -124,18 +124,18 @@ def _flags(model: type[Arguments]) -> _Flags:
     flags = {}
     for name, field in model.model_fields.items():
         switch = field.annotation is bool
-        takes = next((one for one in field.metadata if isinstance(one, Takes)), Takes())
-        what = takes.what or ("true or false" if switch else "a string")
-        flags[field.alias or name] = _Flag(what, switch, takes.offered)
+        takes = next((marker for marker in field.metadata if isinstance(marker, Takes)), Takes())
+        value = takes.what or ("true or false" if switch else "a string")
+        flags[field.alias or name] = _Flag(value, switch, takes.offered)
     return flags
 
 
 def _read(arguments: Sequence[str], flags: _Flags) -> Iterator[tuple[int, str, str | None]]:
-    """Yield each flag with its place, its name, empty for what is none, and its value, None if it has none."""
+    """Yield the place, name and value of each flag; an empty name for an argument that is not a flag."""
     places = iter(enumerate(arguments))
     for place, argument in places:
         if argument == "--":
-            return  # so Go marks the end of the flags, and Volcano reads nothing else
+            return  # Go stops parsing flags here
         match = _FLAG.match(argument)
         name, value = match.groups() if match else ("", None)
         following = arguments[place + 1 : place + 2]
@@ -146,18 +146,18 @@ def _read(arguments: Sequence[str], flags: _Flags) -> Iterator[tuple[int, str, s
 
 
 def _fault(path: Path, plugin: str, name: str, value: str | None, flags: _Flags) -> Cause | None:
-    """Return what is wrong with an argument, without its value, which may be a key."""
+    """Return the fault of an argument, without its value, which may be a private key."""
     if not flags:
         return Forbidden(path, f"{plugin} takes no arguments: remove it")
     if not name:
         return Forbidden(path, f"{plugin} takes only flags: use {_choices(flags)}")
     if name not in flags:
-        return NotSupported(path, f"--{name}", [f"--{other}" for other, flag in flags.items() if flag.offered])
+        return NotSupported(path, f"--{name}", [f"--{known}" for known, flag in flags.items() if flag.offered])
     if value is None:
-        text = f"--{name} takes {flags[name].what}: use --{name}=<value>"
+        text = f"--{name} takes {flags[name].value}: use --{name}=<value>"
         return None if flags[name].switch else Required(path, text)
     wrong = flags[name].switch and value not in _BOOLEANS
-    return Invalid(path, f"--{name}", f"its value must be {flags[name].what}") if wrong else None
+    return Invalid(path, f"--{name}", f"its value must be {flags[name].value}") if wrong else None
 
 
 def _choices(flags: _Flags) -> str:
@@ -176,5 +176,5 @@ def _cause(
         return Forbidden(place, f"{plugin} takes no arguments: remove it")
     if not name:
         return Invalid(place, plugin, str(error["msg"]).removeprefix("Value error, "))
-    what = flags[name].what if name in flags else "a string"  # a field may be read by another alias
-    return Invalid(place, f"--{name}" if name in places else name, f"its value must be {what}")
+    value = flags[name].value if name in flags else "a string"  # a field may be read by another alias
+    return Invalid(place, f"--{name}" if name in places else name, f"its value must be {value}")

@@ -1,27 +1,27 @@
 """A job as plugins see it, whatever its kind: its parts, and the names of its pods.
 
-A crew is all that is remembered of a job to wire its pods: some hundred bytes, where the job itself has many thousand.
+The server remembers crews instead of jobs to wire pods: a crew takes some hundred bytes, a job many thousand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from jobgate.names import DOMAIN
 from jobgate.prerequisites.reference import Reference
 
-#: The labels of pods that no operator labels by itself.
+#: The labels of pods if the operator does not label them.
 KIND_LABEL = "jobgate.dev/kind"
 JOB_LABEL = "jobgate.dev/job"
 TASK_LABEL = "jobgate.dev/task"
 INDEX_LABEL = "jobgate.dev/index"
 
-#: The labels of what the runner makes: the uid of the job, and which attempt at it this is.
+#: The labels of the runner's objects: the uid of the job, and the number of the attempt.
 RUN_LABEL = "jobgate.dev/run"
 ATTEMPT_LABEL = "jobgate.dev/attempt"
-#: The label by which the pods of an Indexed Job have their index (Kubernetes 1.32).
+#: The label with the index of a pod of an Indexed Job (Kubernetes 1.32).
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
@@ -32,8 +32,8 @@ class CrewContainer:
     Attributes:
         name: of the container.
         init: whether it is an init container.
-        variables: variables that the user has set, of those that an operator may get wrong.
-        mounts: mount paths, as the template has them.
+        variables: variables that the user sets, limited to those that an operator may set incorrectly.
+        mounts: mount paths in the template.
         root: whether it runs as root; None if its image decides.
     """
 
@@ -46,20 +46,20 @@ class CrewContainer:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A task, as plugins know it.
+    """A task as plugins see it.
 
     Attributes:
         name: of the task, as in the labels of pods.
         type: role in the job, as the kind names it; empty if the kind has no types.
         replicas: number of pods.
-        indices: of its pods, if they are not the first ones; else empty.
+        indices: of its pods, unless they are 0, 1, 2 and so on; else empty.
         least: number of pods that must run together, or None.
         containers: containers of its template.
         hostname, subdomain, scheduler: as the template sets them; else empty.
-        volumes: names of volumes in its template. For those that the job adds to every pod: `Crew.has_volume`.
+        volumes: names of volumes in its template. `Crew.has_volume` includes those that the job adds to every pod.
         fs_group: the `fsGroup` of its pods, or None.
-        prerequisites: that its pods get.
-        container: the container that these go into, if the template names it.
+        prerequisites: the prerequisites of its pods.
+        container: the container that these are injected into, if the template names it.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Part:
 
     @property
     def variable(self) -> str:
-        """The name as part of a variable's: in capitals, with `_` for `-`."""
+        """The task's name as a part of the names of variables: in capitals, with `_` for `-`."""
         return self.name.upper().replace("-", "_")
 
 
@@ -96,7 +96,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Crew:
-    """A job, as plugins know it.
+    """A job as plugins see it.
 
     Attributes:
         api_version, kind, plural: of the job.
@@ -105,15 +105,15 @@ class Crew:
         volumes: names of volumes that the job adds to every pod.
         plugins: plugins that it requests, with their arguments.
         provided: plugins among them that its operator implements itself.
-        pod: pattern of the pods' names, of `task` and `index`.
+        pod: pattern of the pods' names, with `{task}` and `{index}`.
         service: name of the Service of its pods.
         service_made: whether its operator creates that Service.
         labels: labels of all pods of the job, and of no others in the namespace.
         marked: whether jobgate sets these labels, because the operator does not.
         domain: of the cluster's Services.
-        facts: what else the contract needs of the job.
+        facts: more values of the job for the contract.
         contract: returns the variables that the kind promises to a pod.
-        marks: returns the labels and annotations that it gives to a pod, if jobgate runs the job.
+        marks: returns the labels and annotations of a pod, if jobgate runs the job.
         least: number of pods that must run together, or None.
         queue, priority_class, scheduler: as the job sets them for all of its pods; else empty.
     """
@@ -144,7 +144,7 @@ class Crew:
     _places: Mapping[str, tuple[Part, int]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Index the parts, with the number of pods before each: a job may have as many parts as pods."""
+        """Index the parts, each with the number of pods before it, because a job may have thousands of parts."""
         places: dict[str, tuple[Part, int]] = {}
         before = 0
         for part in self.parts:
@@ -169,15 +169,15 @@ class Crew:
 
     @property
     def size(self) -> int:
-        """How many pods the job has."""
+        """The number of pods."""
         return sum(part.replicas for part in self.parts)
 
     def part(self, name: str) -> Part | None:
-        """Return the part of a name, or None where there is none."""
+        """Return the part with this name, or None."""
         return self._places[name][0] if name in self._places else None
 
     def before(self, part: Part) -> int:
-        """Return how many pods the parts before one have."""
+        """Return the number of pods in the parts before this part."""
         return self._places[part.name][1]
 
     def has_volume(self, part: Part, name: str) -> bool:
@@ -193,17 +193,17 @@ class Crew:
         return f"{part.hostname or self.pod_name(part, index)}.{part.subdomain or self.service}"
 
     def hosts(self, part: Part) -> list[str]:
-        """Return the DNS names of all pods of a part; a single one if the template fixes it."""
-        # Of a part with a fixed name, replicas may be any number: they are cut before names are made.
+        """Return the DNS names of all pods of a part; a single name if the template sets `hostname`."""
+        # The slice limits the work for a part with a fixed name, which may have any number of replicas.
         return [self.host(part, index) for index in (part.indices or range(part.replicas))[: self.count_hosts(part)]]
 
     def count_hosts(self, part: Part) -> int:
-        """Return how many DNS names the pods of a part have."""
+        """Return the number of DNS names of a part's pods."""
         count = len(part.indices) or part.replicas
         return min(count, 1) if part.hostname else count
 
     def length_of_hosts(self, part: Part) -> int:
-        """Return the length of all these names without making them: a job may have any number."""
+        """Return the total length of these names without creating them, because a job may have any number."""
         count = self.count_hosts(part)
         if part.hostname or not count:
             return count * len(self.host(part, 0))
@@ -223,10 +223,10 @@ class Member:
 
     @property
     def rank(self) -> int:
-        """Which pod of the whole job it is, from 0, the tasks in their order."""
+        """The index of the pod in the whole job, from 0, in the order of the tasks."""
         return self.crew.before(self.part) + self.index
 
 
-Contract: TypeAlias = Callable[[Member], "Iterator[Variable] | tuple[Variable, ...]"]
+Contract: TypeAlias = Callable[[Member], Iterable[Variable]]
 #: Labels and annotations of a pod, by these two words.
 Marks: TypeAlias = Callable[[Member], Mapping[str, Mapping[str, str]]]

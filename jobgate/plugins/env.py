@@ -1,4 +1,4 @@
-"""The plugins `env` and `run`: variables of a pod's place in its job, of its kind and of Volcano."""
+"""The plugins `env` and `run`: variables with a pod's place in its job, and those of the kind and of Volcano."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Path
 from webhook.text import short
 
-#: Bytes of a variable in a pod, beside its name and value.
+#: Bytes of a variable in a pod, without its name and value.
 _EMPTY = len(json.dumps({"name": "", "value": ""})) - len(json.dumps(""))
 
 
 class Env(Plugin[NoArguments]):
-    """Sets variables of the pod's place in the job.
+    """Sets variables with the pod's place in the job.
 
-    `VC_TASK_INDEX` and `VK_TASK_INDEX` are Volcano's. Of the rest its users have said that they miss them.
+    `VC_TASK_INDEX` and `VK_TASK_INDEX` are Volcano's. Users of Volcano have asked for the others.
     """
 
     name = "env"
     arguments = NoArguments
 
     def check(self, crew: Crew, arguments: NoArguments, path: Path) -> Iterator[Cause]:
-        """Yield what containers could not be started with, or pods could not hold."""
+        """Yield a cause if the variables are too large for a container or a pod."""
         if crew.size > MOST_PODS:
             text = f"the job has {crew.size} pods, and the plugin supports at most {MOST_PODS}"
             yield Forbidden(path, text, crew.size)
             return
-        members = (Member(crew, part, max(part.replicas - 1, 0)) for part in _one_of_each_type(crew))
+        members = (Member(crew, part, max(part.replicas - 1, 0)) for part in _largest_of_each_type(crew))
         causes = (_too_large(list(crew.contract(member)), member.part, path) for member in members)
-        if cause := next((one for one in causes if one), None):
-            yield cause  # the other tasks' are hardly shorter
+        if cause := next(filter(None, causes), None):
+            yield cause  # the variables of the other tasks are hardly shorter
 
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
-        """Set the variables of the kind's contract, and those of the place in the task and in the job.
+        """Set the variables of the kind's contract, and those with the place in the task and in the job.
 
-        Variables of an unchecked job that no pod can hold are omitted.
+        If the job was not checked, and the contract's variables are too large for a pod, they are omitted.
         """
         contract = list(member.crew.contract(member)) if member.crew.size <= MOST_PODS else []
         if _too_large(contract, member.part, Path()) is None:
@@ -56,9 +56,9 @@ class Env(Plugin[NoArguments]):
 
 
 class Run(Plugin[NoArguments]):
-    """Sets variables, labels and annotations of a kind, in the pods of jobs that jobgate runs.
+    """Sets variables, labels and annotations of a kind in the pods of jobs that jobgate runs.
 
-    No job or installation asks for it. All pods of an Indexed Job come from one template, so what differs is set here.
+    jobgate itself adds it to these jobs. All pods of an Indexed Job come from one template: it sets what differs.
     """
 
     name = "run"
@@ -66,7 +66,7 @@ class Run(Plugin[NoArguments]):
     imposed = True
 
     def wire(self, pod: Pod, member: Member, arguments: NoArguments) -> None:
-        """Set labels and annotations, and the variables, unless their lists of hosts are too long for a pod."""
+        """Set labels, annotations and, unless the job has too many pods, the variables."""
         marks = member.crew.marks(member)
         for key, value in marks.get("labels", {}).items():
             pod.label(key, value)
@@ -77,14 +77,14 @@ class Run(Plugin[NoArguments]):
                 pod.promise(variable)
 
 
-def _one_of_each_type(crew: Crew) -> Iterator[Part]:
-    """Yield the part with the most containers of each type, which are promised the same: types are few."""
-    most: dict[str, Part] = {}
+def _largest_of_each_type(crew: Crew) -> Iterator[Part]:
+    """Yield the part with the most containers of each type. Parts of one type get the same variables."""
+    largest: dict[str, Part] = {}
     for part in crew.parts:
-        found = most.setdefault(part.type or part.name, part)
-        if len(part.containers) > len(found.containers):
-            most[part.type or part.name] = part
-    yield from most.values()
+        so_far = largest.setdefault(part.type or part.name, part)
+        if len(part.containers) > len(so_far.containers):
+            largest[part.type or part.name] = part
+    yield from largest.values()
 
 
 def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | None:
@@ -94,13 +94,13 @@ def _too_large(variables: list[Variable], part: Part, path: Path) -> Cause | Non
             detail = f"a container cannot start with a variable larger than {VARIABLE_LIMIT}: use fewer pods"
             text = f"{short(variable.name)} would have {length} bytes in task {short(part.name)}; {detail}"
             return Forbidden(path, text, [variable.name, length])
-    names = len(json.dumps([one.name for one in variables], separators=(",", ":")))
-    each = names + sum(_EMPTY + len(one.value) for one in variables) - 1
-    if each * len(part.containers) <= POD_LIMIT:
+    names = len(json.dumps([variable.name for variable in variables], separators=(",", ":")))
+    size = names + sum(_EMPTY + len(variable.value) for variable in variables) - 1
+    if size * len(part.containers) <= POD_LIMIT:
         return None
     return Forbidden(
         path,
-        f"the variables would have {each} bytes in each of the {len(part.containers)} containers of task "
+        f"the variables would have {size} bytes in each of the {len(part.containers)} containers of task "
         f"{short(part.name)}, and the limit of a pod is {POD_LIMIT}: use fewer pods or fewer tasks",
-        [each, len(part.containers)],
+        [size, len(part.containers)],
     )

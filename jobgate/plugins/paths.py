@@ -1,4 +1,4 @@
-"""Paths in containers, and volumes and mounts of the user that are in the way of a plugin's files."""
+"""Paths in containers, and the user's volumes and mounts that collide with a plugin's files."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from webhook.text import short
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Return whether an absolute path is a folder, or below it. `//etc` and `/x/../etc` are `/etc` to a container."""
+    """Return whether an absolute path is a folder or below it. `//etc` and `/x/../etc` mean `/etc` in a container."""
     return f"{_normal(path)}/".startswith(f"{_normal(folder)}/")
 
 
-def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, otherwise: str = "") -> Iterator[Cause]:
-    """Yield volumes and mounts of the user at the path of a plugin's files, and below.
+def collisions(crew: Crew, path: Path, *, volume: str, folder: str, what: str, otherwise: str = "") -> Iterator[Cause]:
+    """Yield the user's volumes and mounts at or below the path of a plugin's files.
 
     Args:
         crew: the job.
-        path: where it requests the plugin.
+        path: the path of the field that requests the plugin.
         volume: name of the plugin's volume.
         folder: mount path of the files.
         what: description of the files.
-        otherwise: what the user can do, too.
+        otherwise: another fix, for the message.
     """
-    place = f"{_normal(folder)}/"
+    prefix = f"{_normal(folder)}/"
     for part in crew.parts:
         task = short(part.name)
         if crew.has_volume(part, volume):
@@ -34,7 +34,7 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
             yield Forbidden(path, text, [part.name, volume])
         for container in part.containers:
             for mount in container.mounts:
-                if f"{_normal(mount)}/".startswith(place):
+                if f"{_normal(mount)}/".startswith(prefix):
                     name = short(container.name)
                     yield Forbidden(
                         path,
@@ -46,6 +46,6 @@ def in_the_way(crew: Crew, path: Path, *, volume: str, folder: str, what: str, o
 
 def _normal(path: str) -> str:
     if path.startswith("/") and not path.endswith("/") and "//" not in path and "/." not in path:
-        return path  # as nearly all are
-    # POSIX lets two slashes at the beginning mean something of their own; Linux does not.
+        return path  # fast, for nearly all paths
+    # POSIX allows two leading slashes to have a special meaning; Linux gives them none.
     return posixpath.normpath("/" + path.lstrip("/"))

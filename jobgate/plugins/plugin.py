@@ -1,4 +1,4 @@
-"""What a plugin is."""
+"""The base class of plugins."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ A = TypeVar("A", bound=Arguments)
 
 
 class Derived(NamedTuple):
-    """Something that is named after its job.
+    """An object, or a part of an object, whose name is derived from the job's.
 
     Attributes:
-        maker, thing: who creates it, and what it is, for messages.
-        name: its name, with `<job>` for the job's.
-        fault_of: returns what is wrong with such a name (see `jobgate.names`).
+        maker, thing: its creator and its type, for messages.
+        name: its name, with `<job>` for the job's name.
+        fault_of: returns the fault of an invalid name, or None (see `jobgate.names`).
         extra: number of characters in addition to the job's name.
     """
 
@@ -37,20 +37,20 @@ class Declared:
 
     Attributes:
         manifest: the object without namespace, owner and our labels.
-        made: returns the fields that are generated once, of randomness; None if there are none.
-        complete: returns whether a stored object still has all that is generated once.
+        generate: returns fields with random content, such as keys, for a new object; None if there are none.
+        complete: returns whether a stored object still has all generated fields.
     """
 
     manifest: Mapping[str, Any]
-    made: Callable[[], Mapping[str, Any]] | None = None
+    generate: Callable[[], Mapping[str, Any]] | None = None
     complete: Callable[[Mapping[str, Any]], bool] = lambda _: True
 
 
 class Plugin(Generic[A]):
     """A feature that a job requests for its pods.
 
-    A plugin is a subclass with a name, a model of arguments, and the methods that it needs. It has no state, and knows
-    nothing of kinds. If it is `imposed`, the installation requests it for every job, and jobs cannot.
+    A plugin is a subclass with a name, a model of arguments, and the methods that it needs. It has no state, and does
+    not depend on kinds. Only the installation can request an `imposed` plugin, for all jobs.
     """
 
     name: str
@@ -58,20 +58,20 @@ class Plugin(Generic[A]):
     imposed: bool = False
 
     def check(self, crew: Crew, arguments: A, path: Path) -> Iterable[Cause | Notice]:
-        """Yield what is wrong with asking for it in this job; `path` is where its arguments stand."""
+        """Yield the reasons why the plugin cannot work with this job; `path` is the path of its arguments."""
         return ()
 
     def derived(self, crew: Crew, arguments: A) -> Iterable[Derived]:
-        """Yield what is called by the job."""
+        """Yield the names that the plugin derives from the job's."""
         return ()
 
     def supports(self, arguments: A) -> frozenset[str]:
-        """Return the words of a job that it acts on instead of an operator that does not, as `queue`."""
+        """Return the fields of a job that it implements for operators that ignore them, such as `queue`."""
         return frozenset()
 
     def wire(self, pod: Pod, member: Member, arguments: A) -> None:
-        """Put into a pod what the job asks for. Only what is absent is added, so that it may be done twice."""
+        """Change a pod. Only absent fields are added, so that wiring a pod twice changes nothing."""
 
     def objects(self, crew: Crew, arguments: A) -> Iterable[Declared]:
-        """Yield the objects that it needs beside the job."""
+        """Yield the objects that the controller creates for the job."""
         return ()

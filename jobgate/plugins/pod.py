@@ -1,4 +1,4 @@
-"""A pod while it is wired. Variables of all plugins are collected and written once, in their order."""
+"""A pod while it is wired. The variables of all plugins are collected, and written once, in order."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from jobgate.plugins.crew import Member, Variable
 from webhook import Draft
 
-#: The scheduler of a pod whose template names none; the API server fills it in before any webhook sees the pod.
+#: The API server sets this scheduler in pods that name none, before any webhook sees the pod.
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
 class Pod:
-    """One pod of a job. Only containers of the job's template are changed, and only what is absent is added."""
+    """One pod of a job. Only containers of the job's template are changed, and only absent fields are added."""
 
     def __init__(self, draft: Draft, member: Member) -> None:
         """Wire a pod, which must have a spec."""
@@ -26,24 +26,25 @@ class Pod:
         self._variables: dict[str, dict[str, Any]] = {}
 
     def containers(self, but: str = "") -> Iterator[Draft]:
-        """Yield the containers and init containers that the job's template names, `but` those that set a variable."""
+        """Yield the containers and init containers of the template, except those that set the variable `but`."""
         for field, init in (("containers", False), ("initContainers", True)):
-            ours = (one for one in self.member.part.containers if one.init is init and but not in one.variables)
-            named = {one.name for one in ours}
-            for container in self.spec.each(field):
-                if container.get("name") in named:
-                    yield container
+            names = {
+                container.name
+                for container in self.member.part.containers
+                if container.init is init and but not in container.variables
+            }
+            yield from (container for container in self.spec.each(field) if container.get("name") in names)
 
     def variable(self, name: str, value: str) -> None:
-        """Set a variable where a container has none of its name."""
+        """Set a variable in all containers that do not have it."""
         self._variables.setdefault(name, {"name": name, "value": value})
 
     def variable_from(self, name: str, source: Mapping[str, Any]) -> None:
-        """Set a variable from somewhere else, as `{"configMapKeyRef": …}` says, where a container has none so named."""
+        """Set a variable from a source, such as `{"configMapKeyRef": …}`, in all containers that do not have it."""
         self._variables.setdefault(name, {"name": name, "valueFrom": dict(source)})
 
     def promise(self, variable: Variable) -> None:
-        """Set a variable of the kind's contract; a wrong value that its operator has put there is replaced."""
+        """Set a variable of the kind's contract; an incorrect value from the operator is replaced."""
         if variable.wrong is not None:
             self._correct(variable.name, variable.value, variable.wrong)
         self.variable(variable.name, variable.value)
@@ -60,11 +61,11 @@ class Pod:
         """Add a scheduling gate, unless the pod already has a node."""
         if self.spec.get("nodeName"):
             return
-        if not any(one.get("name") == name for one in self.spec.each("schedulingGates")):
+        if not any(gate.get("name") == name for gate in self.spec.each("schedulingGates")):
             self.spec.append("schedulingGates", {"name": name})
 
     def schedule_by(self, scheduler: str) -> None:
-        """Set the scheduler of a pod whose template sets none. The API server's default is replaced."""
+        """Set the scheduler of a pod, unless its template sets one. The API server's default is replaced."""
         if not scheduler or self.member.part.scheduler:
             return
         if "schedulerName" not in self.spec:
@@ -73,21 +74,21 @@ class Pod:
             self.spec.correct("schedulerName", scheduler)
 
     def volume(self, volume: Mapping[str, Any]) -> None:
-        """Add a volume, unless the pod has one of its name."""
-        if not any(one.get("name") == volume["name"] for one in self.spec.each("volumes")):
+        """Add a volume, unless the pod has a volume with this name."""
+        if not any(present.get("name") == volume["name"] for present in self.spec.each("volumes")):
             self.spec.append("volumes", dict(volume))
 
     def mount(self, mount: Mapping[str, Any]) -> None:
-        """Mount a volume into every container that has nothing at that place."""
+        """Mount a volume into every container that has no mount at this path."""
         for container in self.containers():
-            if not any(one.get("mountPath") == mount["mountPath"] for one in container.each("volumeMounts")):
+            if not any(present.get("mountPath") == mount["mountPath"] for present in container.each("volumeMounts")):
                 container.append("volumeMounts", dict(mount))
 
     def write(self) -> None:
-        """Write the variables: before the user's own, so that these may be made of them and win over them."""
+        """Write the variables before the user's own, which may refer to them."""
         for container in self.containers():
-            present = {one.get("name") for one in container.each("env")}
-            container.insert("env", [one for name, one in self._variables.items() if name not in present])
+            present = {variable.get("name") for variable in container.each("env")}
+            container.insert("env", [value for name, value in self._variables.items() if name not in present])
 
     def _mark(self, field: str, key: str, value: str) -> None:
         metadata = self.draft.at("metadata")
@@ -100,6 +101,7 @@ class Pod:
 
     def _correct(self, name: str, value: str, wrong: Callable[[str], bool]) -> None:
         for container in self.containers(but=name):
-            for one in container.each("env"):
-                if one.get("name") == name and isinstance(one.get("value"), str) and wrong(one["value"]):
-                    one.correct("value", value)
+            for variable in container.each("env"):
+                present = variable.get("value")
+                if variable.get("name") == name and isinstance(present, str) and wrong(present):
+                    variable.correct("value", value)

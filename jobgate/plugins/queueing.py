@@ -1,6 +1,6 @@
-"""The plugin `queueing`: jobs whose operator supports no queues and no gangs get both through their pods.
+"""The plugin `queueing`: queues and gangs for jobs of operators that support neither, by marks on their pods.
 
-The installation requests it, and says which system queues pods in this cluster.
+The installation requests it, and names the queueing system of the cluster.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.plugin import Declared, Plugin
 from jobgate.plugins.pod import Pod
 
-#: Labels and gates that Kueue reads of plain pods (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
+#: Labels and the gate of plain pods for Kueue (https://kueue.sigs.k8s.io/docs/tasks/run/plain_pods/).
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
 KUEUE_MANAGED = "kueue.x-k8s.io/managed"
 KUEUE_GATE = "kueue.x-k8s.io/admission"
 
-#: The CRD that tells whether Kueue is installed.
+#: The CRD that exists if Kueue is installed.
 KUEUE_CRD = "workloads.kueue.x-k8s.io"
 
 #: The label that the plugin Coscheduling of sigs.k8s.io/scheduler-plugins reads.
 COSCHEDULING_GROUP = "scheduling.x-k8s.io/pod-group"
 
-#: Annotations that the scheduler of Volcano reads of pods of other jobs.
+#: Annotations for the scheduler of Volcano, for pods that are not of Volcano's own jobs.
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 
@@ -49,7 +49,7 @@ class System(StrEnum):
     VOLCANO = "volcano"
 
 
-#: The default scheduler of pods, empty for the cluster's own, and the words of jobs that the system supports.
+#: The default scheduler of pods, empty for the cluster's own, and the fields of jobs that the system supports.
 _SYSTEMS: Mapping[System, tuple[str, frozenset[str]]] = {
     System.KUBERNETES: ("", frozenset()),
     System.KUEUE: ("", frozenset({"queue"})),
@@ -57,8 +57,8 @@ _SYSTEMS: Mapping[System, tuple[str, frozenset[str]]] = {
     System.VOLCANO: ("volcano", frozenset({"queue", "min_available", "priority_class_name"})),
 }
 
-#: Those that have queues.
-QUEUES_PODS = frozenset(system for system, (_, words) in _SYSTEMS.items() if "queue" in words)
+#: The systems that have queues.
+QUEUES_PODS = frozenset(system for system, (_, fields) in _SYSTEMS.items() if "queue" in fields)
 
 #: The PodGroups of a system: their apiVersion, and the plural of the resource.
 GROUPS: Mapping[System, tuple[str, str]] = {
@@ -75,23 +75,23 @@ class QueueingArguments(Arguments):
 
     @property
     def scheduled_by(self) -> str:
-        """The scheduler of pods that name none, or empty for the cluster's own."""
+        """The scheduler of pods that do not name a scheduler; empty for the cluster's own."""
         return self.scheduler or _SYSTEMS[self.system][0]
 
 
 class Queueing(Plugin[QueueingArguments]):
-    """Puts into pods what the system reads that queues them, and declares its group of pods."""
+    """Marks pods for the queueing system, and declares their PodGroup."""
 
     name = "queueing"
     arguments = QueueingArguments
     imposed = True
 
     def supports(self, arguments: QueueingArguments) -> frozenset[str]:
-        """Return the words of jobs that the system acts on. Kueue starts all pods of a job or none."""
+        """Return the fields of jobs that the system supports. Kueue starts all pods of a job or none."""
         return _SYSTEMS[arguments.system][1] | {"scheduler_name"}
 
     def wire(self, pod: Pod, member: Member, arguments: QueueingArguments) -> None:
-        """Mark a pod of a job that asks for a queue or a gang. The runner has marked those of the jobs that it runs."""
+        """Mark a pod of a job that requests a queue or a gang. The runner marks the pods of its own jobs."""
         crew, system = member.crew, arguments.system
         group = None if crew.run else group_of(crew, system)
         if group is not None:
@@ -106,10 +106,7 @@ class Queueing(Plugin[QueueingArguments]):
         pod.schedule_by(crew.scheduler)
 
     def objects(self, crew: Crew, arguments: QueueingArguments) -> Iterable[Declared]:
-        """Yield the group that the pods belong to.
-
-        Kueue makes its own of what the pods say, and the runner those of its jobs.
-        """
+        """Yield the PodGroup. Kueue needs none, and the runner creates those of its own jobs."""
         group = None if crew.run else group_of(crew, arguments.system)
         if group is not None and arguments.system in GROUPS:
             yield Declared(group.manifest(arguments.system, GROUPS[arguments.system][0]))
@@ -121,9 +118,9 @@ class Group:
 
     Attributes:
         name: of the PodGroup.
-        kueue: what Kueue calls it.
-        least: how many pods there must be room for.
-        size: how many there are.
+        kueue: its name for Kueue.
+        least: number of pods that must fit into the cluster.
+        size: number of pods.
         queue, priority_class: of the job; empty for none.
     """
 
@@ -149,7 +146,7 @@ class Group:
         return {}
 
     def manifest(self, system: System, api_version: str) -> dict[str, Any]:
-        """Return the PodGroup, of a system that has such objects."""
+        """Return the PodGroup for a system that has PodGroups."""
         spec: dict[str, Any] = {"minMember": self.least}
         if system is System.KUBERNETES:
             spec = {"schedulingPolicy": {"gang": {"minCount": self.least}}}
@@ -160,7 +157,7 @@ class Group:
 
 
 def group_of(crew: Crew, system: System) -> Group | None:
-    """Return the group of a job that its operator runs; None where it asks for nothing that the system does."""
+    """Return the group of a job that its operator runs; None if the job requests nothing that the system supports."""
     queued, gang = bool(crew.queue) and system in QUEUES_PODS, bool(crew.least) and system in GROUPS
     if not (queued or gang):
         return None
@@ -169,9 +166,9 @@ def group_of(crew: Crew, system: System) -> Group | None:
 
 
 def group_name(name: str, which: str) -> str:
-    """Return the name of a job's group for Kueue: the job's name, and `which`, such as the beginning of its uid.
+    """Return the name of a job's group for Kueue: the job's name and `which`, such as the beginning of its uid.
 
-    So a job that is created again does not get the workload that Kueue has kept of the former one.
+    The uid prevents that a job which is created again gets the workload that Kueue kept for the old job.
     """
     suffix = f"-{which}" if which else ""
     return name[: _LABEL_LIMIT - len(suffix)].rstrip("-.") + suffix
@@ -179,20 +176,20 @@ def group_name(name: str, which: str) -> str:
 
 #: The versions of Kubernetes' own PodGroup, the newest first: 1.37 serves v1beta1, 1.36 v1alpha2.
 VERSIONS: Final = ("v1", "v1beta1", "v1alpha2")
-#: Where the spec of a PodGroup never changes: one that is to be changed is created again.
+#: The versions in which the spec of a PodGroup is immutable: to change it, the PodGroup is created again.
 IMMUTABLE: Final = frozenset({f"{NATIVE_GROUP}/v1alpha2"})
-#: What the resource is called in all of them.
+#: The plural of the resource in all versions.
 POD_GROUPS: Final = "podgroups"
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """How gangs are formed in a cluster.
+    """How gangs are scheduled in a cluster.
 
     Attributes:
-        system: that schedules them.
-        api_version: of its PodGroups; empty where it has none.
-        scheduler: of pods whose template and job name none; empty for the cluster's own.
+        system: the system that schedules them.
+        api_version: of its PodGroups; empty if it has none.
+        scheduler: of pods, unless their template or job names another; empty for the cluster's own.
     """
 
     system: System
@@ -201,18 +198,18 @@ class Grouping:
 
 
 def versions(system: System) -> tuple[str, ...]:
-    """Return the apiVersions that the groups of a system may have, the best first; none where it has no groups."""
+    """Return the apiVersions of a system's PodGroups, the best first; none if it has no PodGroups."""
     if system is System.KUBERNETES:
         return tuple(f"{NATIVE_GROUP}/{version}" for version in VERSIONS)
     return (GROUPS[system][0],) if system in GROUPS else ()
 
 
 def grouping(arguments: QueueingArguments, served: str) -> Grouping | None:
-    """Return how gangs are formed, None where the API server serves no group of the system.
+    """Return how gangs are scheduled, or None if the API server serves no PodGroups of the system.
 
     Args:
-        arguments: what the installation says of queueing.
-        served: the apiVersion of groups that the API server serves; empty for none.
+        arguments: the installation's arguments of the plugin.
+        served: the apiVersion of PodGroups that the API server serves; empty for none.
     """
     if versions(arguments.system) and not served:
         return None

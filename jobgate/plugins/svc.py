@@ -1,4 +1,4 @@
-"""The plugin `svc`: pods have DNS names, and know those of all others, running or not."""
+"""The plugin `svc`: pods get DNS names, and lists of the names of all pods, running or not."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from jobgate.names import dns_1035_label, dns_label
 from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member, Part
 from jobgate.plugins.limits import CONFIG_LIMIT, ENVIRONMENT_LIMIT, POD_LIMIT, VARIABLE_LIMIT
-from jobgate.plugins.paths import in_the_way
+from jobgate.plugins.paths import collisions
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Notice, Path
 from webhook.text import short
 
-#: Where the lists are mounted, as with Volcano.
+#: Mount path of the lists, the same as with Volcano.
 FOLDER = "/etc/volcano"
 
 #: Bytes of JSON of a variable that is read from the ConfigMap, without the names in it.
@@ -24,8 +24,8 @@ _REFERENCE = len('{"name":"","valueFrom":{"configMapKeyRef":{"name":"","key":""}
 #: Bytes of the three keys of a task, without its name.
 _NAMES_OF_FILES = len(".host") + len("VC__HOSTS") + len("VC__NUM")
 
-#: Bytes around a list of hosts in an environment, and of the names of both variables in their references, without the
-#: task's name.
+#: Bytes in addition to a list of hosts in an environment, and of the names of both variables in their references,
+#: without the task's name.
 _NAMES_OF_HOSTS = len("VC__HOSTS=\0")
 _NAMES_OF_KEYS = 2 * len("VC__HOSTSVC__NUM")
 
@@ -39,23 +39,22 @@ class SvcArguments(Arguments):
 
 
 class Svc(Plugin[SvcArguments]):
-    """Gives the job a headless Service, lists of its hosts, and a NetworkPolicy that admits only its own pods."""
+    """Creates a headless Service, lists of the job's hosts, and a NetworkPolicy that admits only its own pods."""
 
     name = "svc"
     arguments = SvcArguments
 
     def check(self, crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
-        """Yield what is too large, and what occupies the path of the lists."""
+        """Yield the lists that are too large, and the volumes and mounts that collide with them."""
         yield from _too_large(crew, arguments, path)
-        yield from in_the_way(crew, path, volume=_config_map(crew), folder=FOLDER, what="host lists")
+        yield from collisions(crew, path, volume=_config_map(crew), folder=FOLDER, what="host lists")
         if arguments.publish_not_ready_addresses and crew.service_made:
             text = f"--publish-not-ready-addresses has no effect: the operator creates the Service {crew.service}"
             yield Notice(path, text)
         for part in crew.parts:
             if part.hostname and part.replicas > 1:
-                found = f"all {part.replicas} pods have the host name {short(part.hostname)}"
-                text = f"task {short(part.name)} sets hostname: {found}"
-                yield Notice(path, text)
+                consequence = f"all {part.replicas} pods have the host name {short(part.hostname)}"
+                yield Notice(path, f"task {short(part.name)} sets hostname: {consequence}")
 
     def derived(self, crew: Crew, arguments: SvcArguments) -> Iterator[Derived]:
         """Yield the Service, unless the operator creates one, and the volume of the lists."""
@@ -64,7 +63,7 @@ class Svc(Plugin[SvcArguments]):
         yield Derived("plugin svc", "volume", "<job>-svc", dns_label, len("-svc"))
 
     def wire(self, pod: Pod, member: Member, arguments: SvcArguments) -> None:
-        """Give the pod its host name, and the lists of all hosts, as files and as variables."""
+        """Set the pod's host name, and add the lists of all hosts, as files and as variables."""
         crew = member.crew
         pod.spec.setdefault("hostname", crew.pod_name(member.part, member.index))
         pod.spec.setdefault("subdomain", crew.service)
@@ -80,7 +79,7 @@ class Svc(Plugin[SvcArguments]):
     def objects(self, crew: Crew, arguments: SvcArguments) -> Iterator[Declared]:
         """Yield the ConfigMap of the lists, the Service, unless the operator creates one, and the NetworkPolicy.
 
-        Lists of an unchecked job that no ConfigMap can hold are omitted: its pods do not start.
+        If the job was not checked, and its lists are too large for a ConfigMap, there is none: its pods do not start.
         """
         if length_of_lists(crew) <= CONFIG_LIMIT:
             yield Declared(_object("v1", "ConfigMap", _config_map(crew), data=dict(_lists(crew))))
@@ -96,13 +95,13 @@ class Svc(Plugin[SvcArguments]):
 
 
 def length_of_lists(crew: Crew) -> int:
-    """Return the size of the ConfigMap's keys and values in bytes, without making them."""
+    """Return the size of the ConfigMap's keys and values in bytes, without creating them."""
     keys = sum(3 * len(part.name) + _NAMES_OF_FILES for part in crew.parts)
     return keys + sum(2 * _length(crew, part) + len(str(crew.count_hosts(part))) for part in crew.parts)
 
 
 def lists_fit_into_pods(crew: Crew) -> bool:
-    """Return whether containers can start with the lists in their environment, and pods can hold the references."""
+    """Return whether the lists fit into the environment of containers, and the references into pods."""
     lengths = [_NAMES_OF_HOSTS + len(part.name) + _length(crew, part) for part in crew.parts]
     keys = sum(_NAMES_OF_KEYS + 4 * len(part.name) for part in crew.parts)
     references = keys + 2 * len(crew.parts) * (_REFERENCE + len(_config_map(crew)))
@@ -146,7 +145,7 @@ def _count_key(part: Part) -> str:
 
 
 def _length(crew: Crew, part: Part) -> int:
-    """Return the length of a list: the names, and the separators."""
+    """Return the length of a list: names and separators."""
     return crew.length_of_hosts(part) + max(crew.count_hosts(part) - 1, 0)
 
 
@@ -159,7 +158,7 @@ def _lists(crew: Crew) -> Iterator[tuple[str, str]]:
 
 
 def _closed(labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return the spec of a NetworkPolicy by which pods with these labels are reached only by each other."""
+    """Return the spec of a NetworkPolicy that lets pods with these labels be reached only by each other."""
     return {
         "podSelector": {"matchLabels": dict(labels)},
         "policyTypes": ["Ingress"],

@@ -1,4 +1,4 @@
-"""The memory that a job takes in each replica of the server, to wire its pods."""
+"""The memory that each replica of the server needs for a job, to wire its pods."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from pydantic import BaseModel
 
 from jobgate.plugins.crew import Crew
 
-#: Most that one job may cost, in bytes: some 1,800 tasks that share a template. Two hundred such jobs leave half of the
-#: memory limit of the manifests free.
+#: Maximum memory of one job in bytes: some 1,800 tasks that share a template. Two hundred such jobs use half of the
+#: memory limit in the manifests.
 LIMIT: Final = 512 * 1024
-#: How much more a stored job may take than at admission: for its uid, its name, and plugins of the installation.
+#: Additional memory of a stored job, which admission does not count: its uid, its name, plugins of the installation.
 MARGIN: Final = 64 * 1024
-#: Most of what a crew holds, which refers to nothing.
+#: Types that refer to no other objects; most values in a crew have them.
 _LEAVES: Final = frozenset({str, int, bool, type(None)})
 
 
 def weight(crew: Crew, most: int = LIMIT) -> int:
-    """Return the bytes that a crew takes, each object counted once; counting ends beyond `most`."""
-    total, seen, left = 0, set(), [crew]
-    while left and total <= most:
-        one: Any = left.pop()
-        is_leaf = type(one) in _LEAVES
-        if id(one) in seen or (not is_leaf and callable(one)):  # code is the kind's, and no job's
+    """Return the size of a crew in bytes, each object counted once; counting ends beyond `most`."""
+    total, seen, pending = 0, set(), [crew]
+    while pending and total <= most:
+        value: Any = pending.pop()
+        is_leaf = type(value) in _LEAVES
+        if id(value) in seen or (not is_leaf and callable(value)):  # all jobs share the code of their kind
             continue
-        seen.add(id(one))
-        total += getsizeof(one)
+        seen.add(id(value))
+        total += getsizeof(value)
         if not is_leaf:
-            left.extend(_within(one))
+            pending.extend(_within(value))
     return total
 
 
 def too_large(crew: Crew) -> str | None:
-    """Return why a job is too large to be remembered with its plugins, or None where it is not."""
+    """Return why a job is too large to be remembered with its plugins, or None if it is not."""
     if weight(crew) <= LIMIT:
         return None
     containers = sum(len(part.containers) for part in crew.parts)
@@ -48,7 +48,7 @@ def too_large(crew: Crew) -> str | None:
 
 
 def _within(value: Any) -> Iterable[Any]:
-    """Return what an object refers to."""
+    """Return the objects that an object refers to."""
     if isinstance(value, tuple | list | set | frozenset):
         return value
     if isinstance(value, Mapping):

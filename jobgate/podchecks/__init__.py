@@ -7,15 +7,15 @@
     for finding in check(pod, Path()):
         print(finding)  # spec.containers[0].imagePullPolicy: Unsupported value: "Sometimes": supported values: …
 
-It answers as kube-apiserver answers the creation of the Pod, and says how to fix it. The differences from the server
-are listed in `docs/explanation/pod-templates.md`, with measured figures: above all, checks of what training jobs
-hardly ever use are not repeated, such as Windows options and details of rare volumes.
+It answers as kube-apiserver answers the creation of the Pod, with messages that also say how to fix it.
+`docs/explanation/pod-templates.md` lists the differences from the server, with measured figures. Features that training
+jobs hardly ever use are not checked, such as Windows options and details of rare volumes.
 
-- `check`: yields the causes and warnings of a Pod. `plain`: fast, True only if there are none. `look`: `check` of a
-  Pod that is not plain
-- `containers`, `env`, `host`, …: one family of fields per file, each with its `FAMILY` (`family` says how)
-- `values`, `shapes`: the rules of single values, and the types of plain ones; `reading`: the containers of a Pod
-- `pod_security`: what violates the Pod Security levels, and what the labels of a namespace ask for
+- `check`: yields the causes and warnings of a Pod. `plain`: fast, True only if there are none. `look`: `check` for a
+  Pod that is known not to be plain
+- `containers`, `env`, `host`, …: one family of fields per file, each with its `FAMILY` (see `family`)
+- `values`, `shapes`: rules for single values, and the types of plain values; `reading`: the containers of a Pod
+- `pod_security`: violations of the Pod Security levels, and the levels that the labels of a namespace set
 - `newer_fields`: fields that clients of an older Kubernetes drop
 - `quantity`, `durations`: values as Go reads them; `fitting`: a fast predicate from a JSON Schema
 """
@@ -37,7 +37,7 @@ from jobgate.podchecks.family import Families
 __all__ = ["FAMILIES", "check", "look", "plain"]
 
 
-#: In the order in which a reader looks at a template.
+#: In the order of the fields in most templates.
 FAMILIES = Families(
     (
         metadata.FAMILY,
@@ -53,7 +53,7 @@ FAMILIES = Families(
     )
 )
 
-#: Whether a Pod is surely sound; False says nothing.
+#: True only if a Pod is valid; False for invalid and for unusual Pods.
 plain = FAMILIES.plain
-#: Yields what is wrong with a Pod; `look` does in one of which it is known that it is not plain.
+#: Yield the faults of a Pod; `look` is for a Pod that is known not to be plain.
 check, look = FAMILIES.check, FAMILIES.look

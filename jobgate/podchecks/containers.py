@@ -1,4 +1,4 @@
-"""Containers: what each must say, its ports, and what no two of them may share.
+"""Containers: their fields and ports, and the values that must be unique among them.
 
 The rules are those of `core/v1` validation of Kubernetes (`validateContainers`, `validateContainerPorts`,
 `AccumulateUniqueHostPorts`, `validatePodHostNetworkDeps`).
@@ -32,7 +32,7 @@ from webhook.cause import Cause, Duplicate, Invalid, Required
 from webhook.path import Path
 from webhook.values import objects, spec_of, text, whole
 
-#: The plain name of an image: it begins and ends with printable ASCII that is no blank.
+#: The plain name of an image: it begins and ends with a printable ASCII character other than a blank.
 Image: TypeAlias = Annotated[str, Meta(pattern=whole_text("[!-~](?s:.*)(?<=[!-~])"))]
 
 
@@ -42,12 +42,12 @@ def _image(image: Any, path: Path) -> Iterator[Cause]:
 
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
-    """There is a container, names and host ports are unique, and who has restart rules also has a restart policy."""
+    """There is a container, names and host ports are unique, and restart rules come with a restart policy."""
     if spec_of(pod).get("containers") in (None, []):
         yield Required(path / "spec" / "containers", "must have at least one container")
     host_network = spec_of(pod).get("hostNetwork") is True
     names_: set[str] = set()
-    taken: dict[tuple[str, str, int], str] = {}
+    used_ports: dict[tuple[str, str, int], str] = {}
     for container in containers(pod, path):
         if name := text(container.json.get("name")):
             if name in names_:
@@ -55,16 +55,16 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
             names_.add(name)
         if container.json.get("restartPolicyRules") and container.json.get("restartPolicy") is None:
             yield Required(container.path / "restartPolicy", "must be set when restartPolicyRules is set")
-        # Init containers run one by one: only the ports of one can be in each other's way.
-        yield from _host_ports(container, {} if container.init else taken, host_network=host_network)
+        # Init containers run one after the other, so their ports collide only within one container.
+        yield from _host_ports(container, {} if container.init else used_ports, host_network=host_network)
 
 
 def _host_ports(
-    container: PodContainer, taken: dict[tuple[str, str, int], str], *, host_network: bool
+    container: PodContainer, used_ports: dict[tuple[str, str, int], str], *, host_network: bool
 ) -> Iterator[Cause]:
-    """No two ports of a pod take one port of the host: same protocol, same address, same number.
+    """No two ports of a pod use the same port of the host: same protocol, same address, same number.
 
-    On the host's network a port of a container is a port of the host, given or not: there is no mapping from another.
+    In the host's network each port of a container is the same port of the host, even if `hostPort` is not set.
     """
     for index, port in objects(container.json.get("ports")):
         own, host = whole(port.get("containerPort")), whole(port.get("hostPort"))
@@ -72,22 +72,22 @@ def _host_ports(
         if number_ := host or (own if host_network else None):
             key = (text(port.get("protocol")) or "TCP", text(port.get("hostIP")), number_)
             place = here / ("hostPort" if host else "containerPort")
-            if key in taken:
-                yield Duplicate(place, number_, f"host port already used by {taken[key]}")
-            taken.setdefault(key, str(place))
+            if key in used_ports:
+                yield Duplicate(place, number_, f"host port already used by {used_ports[key]}")
+            used_ports.setdefault(key, str(place))
         if host_network and not container.init and host and own is not None and host != own:
             detail = f"must be {own}, the containerPort, when hostNetwork is true"
             yield Invalid(here / "hostPort", host, detail)
 
 
 def _names_differ(spec: Json, containers: Sequence[Json]) -> bool:
-    """There are containers, the names of them and of their ports differ, and the network is the pod's own."""
+    """There are containers, names of containers and ports are unique, and no port is in the host's network."""
     if not spec.get("containers"):
         return False
     for container in containers:
         if ports := container.get("ports"):
-            named = [port["name"] for port in ports if "name" in port] if len(ports) > 1 else ()
-            if len({*named}) != len(named) or spec.get("hostNetwork") is True:
+            port_names = [port["name"] for port in ports if "name" in port] if len(ports) > 1 else ()
+            if len({*port_names}) != len(port_names) or spec.get("hostNetwork") is True:
                 return False
     return len(containers) == 1 or len({container["name"] for container in containers}) == len(containers)
 

@@ -1,4 +1,4 @@
-"""Environment variables of containers, where their values come from, and what a container may learn of its own pod.
+"""Environment variables of containers, their sources, and references to fields and resources of the pod.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateEnv`, `ValidateEnvFrom`,
 `validateObjectFieldSelector`, `validateContainerResourceFieldSelector`). No message shows a value.
@@ -30,24 +30,24 @@ from webhook.cause import Cause, Forbidden, Invalid, Notice, NotSupported, Requi
 from webhook.path import Path
 from webhook.values import unset
 
-#: The fields that a variable may hold; labels and annotations one by one, beside these.
+#: The fields that a variable may refer to, in addition to single labels and annotations.
 ENVIRONMENT_FIELDS: Final = (
     *("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName"),
     *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
 )
 
-#: The resources of a container that it may learn, beside its huge pages of any size.
+#: The resources of a container that a variable may refer to, in addition to huge pages of any size.
 RESOURCES: Final = tuple(
     f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "ephemeral-storage", "memory")
 )
 _HUGE_PAGES: Final = ("limits.hugepages-", "requests.hugepages-")
 
-#: The old name of a field.
+#: Deprecated names of fields.
 _OLD_FIELDS: Final = {"spec.host": "spec.nodeName"}
 
 
 def field_reference(known: Collection[str]) -> ValueRule:
-    """Return the rule of a `fieldRef`: it names one of these fields, or one label or annotation by its key."""
+    """Return the rule for a `fieldRef`: it names one of these fields, or a label or annotation by its key."""
 
     def check(reference: Any, path: Path) -> Iterator[Notice]:
         if not isinstance(reference, dict):
@@ -60,8 +60,8 @@ def field_reference(known: Collection[str]) -> ValueRule:
         elif isinstance(field, str):
             yield from _field_path(field, known, path / "fieldPath")
 
-    names_one = required(anything(Literal[tuple(known)]))
-    return ValueRule(check, fields(fieldPath=names_one, apiVersion=anything(Literal["v1"])).plain)
+    field_path = required(anything(Literal[tuple(known)]))
+    return ValueRule(check, fields(fieldPath=field_path, apiVersion=anything(Literal["v1"])).plain)
 
 
 def _field_path(field: str, known: Collection[str], path: Path) -> Iterator[Cause]:
@@ -77,22 +77,21 @@ def _field_path(field: str, known: Collection[str], path: Path) -> Iterator[Caus
 
 
 def resource_reference(*, of_container: bool) -> ValueRule:
-    """Return the rule of a `resourceFieldRef`: it names a resource.
+    """Return the rule for a `resourceFieldRef`: it names a resource.
 
     Args:
-        of_container: whether the container is known from where the reference is; elsewhere it must be named.
+        of_container: whether the reference is in the container itself; other references must name the container.
     """
 
     def check(reference: Any, path: Path) -> Iterator[Notice]:
         if not isinstance(reference, dict):
             return
         resource = reference.get("resource")
-        sized = isinstance(resource, str) and (resource in RESOURCES or resource.startswith(_HUGE_PAGES))
         if not of_container and unset(reference.get("containerName")):
             yield Required(path / "containerName", "must be the name of the container that has the resource")
         elif unset(resource):
             yield Required(path / "resource")
-        elif isinstance(resource, str) and not sized:
+        elif isinstance(resource, str) and resource not in RESOURCES and not resource.startswith(_HUGE_PAGES):
             known = (*RESOURCES, "limits.hugepages-SIZE", "requests.hugepages-SIZE")
             yield NotSupported(path / "resource", resource, known)
 
@@ -109,34 +108,34 @@ def _value_or_source(variable: Any, path: Path) -> Iterator[Cause]:
 
 
 def _object_name(name: str) -> str | None:
-    """Check the name of a ConfigMap or Secret of many variables, which Kubernetes lets end with a dash."""
+    """Check the name of a ConfigMap or Secret in `envFrom`; Kubernetes allows a dash at its end."""
     return names.dns_subdomain(mask_trailing_dash(name))
 
 
 def _names_and_sources_agree(_: Json, containers: Sequence[Json]) -> bool:
     for container in containers:
         variables = container.get("env", ())
-        # All names together: their format is one of characters, and a match of each name would cost more.
+        # One match for all names joined is faster than one for each: the format only restricts the characters.
         if variables and names.environment_name("".join([variable["name"] for variable in variables])):
             return False
         for variable in variables:
             if "valueFrom" in variable and ("value" in variable or len(variable["valueFrom"]) != 1):
                 return False
         for source in container.get("envFrom", ()):
-            if len(source.keys() & _MANY) != 1:
+            if len(source.keys() & _FROM_SOURCES) != 1:
                 return False
     return True
 
 
 _NAME: Final = formatted(names.environment_name, EnvironmentName)
-#: Plain if `_names_and_sources_agree` does.
+#: `_names_and_sources_agree` checks the format of plain names.
 _VARIABLE: Final = formatted(names.environment_name, Text)
 _KEY: Final = fields(
     name=need(formatted(names.dns_subdomain, DnsSubdomain)),
     key=need(formatted(names.config_key, ConfigKey)),
     optional=anything(bool),
 )
-_ONE: Final[Rules] = {
+_VALUE_SOURCES: Final[Rules] = {
     "fieldRef": field_reference(ENVIRONMENT_FIELDS),
     "resourceFieldRef": resource_reference(of_container=True),
     "configMapKeyRef": _KEY,
@@ -144,23 +143,27 @@ _ONE: Final[Rules] = {
     "fileKeyRef": ValueRule(),
 }
 _OBJECT: Final = fields(name=need(formatted(_object_name, DnsSubdomain)), optional=anything(bool))
-_MANY: Final[Rules] = {"configMapRef": _OBJECT, "secretRef": _OBJECT}
+_FROM_SOURCES: Final[Rules] = {"configMapRef": _OBJECT, "secretRef": _OBJECT}
 
 
 def _plain(sources: Rules) -> Rules:
     return {name: anything(rule.plain) for name, rule in sources.items()}
 
 
-_SOURCE: Final = fields(one_source(_ONE, missing=f"must have one of {', '.join(_ONE)}"), agreed, **_plain(_ONE))
+_SOURCE: Final = fields(
+    one_source(_VALUE_SOURCES, missing=f"must have one of {', '.join(_VALUE_SOURCES)}"),
+    agreed,
+    **_plain(_VALUE_SOURCES),
+)
 FAMILY = family(
     container={
         "env": listed(fields(_value_or_source, agreed, name=need(_VARIABLE), value=anything(str), valueFrom=_SOURCE)),
         "envFrom": listed(
             fields(
-                one_source(_MANY, missing="must have a configMapRef or a secretRef"),
+                one_source(_FROM_SOURCES, missing="must have a configMapRef or a secretRef"),
                 agreed,
                 prefix=_NAME,
-                **_plain(_MANY),
+                **_plain(_FROM_SOURCES),
             )
         ),
     },

@@ -1,12 +1,12 @@
-"""A family of checks on pods, as a value; and many families together, of which only those are called that must be.
+"""A family of checks on pods; and several families together, which calls only the families that could find a fault.
 
-Most templates are sound, and to find nothing must cost next to nothing. So a family says which keys of a pod let it
-find something, and the *plain shape* of each: a type of values in which it surely finds nothing. Together they make one
-type, which msgspec checks in C: a pod that fits it is *plain*, and no family looks at it. In one that is not plain, a
-family is called if some key of its is there and is not plain to it.
+Most templates are valid, so accepting them must be fast. A family lists the keys that it checks, each with its *plain
+type*: a type of values in which it surely finds no fault. All families together make one type, which msgspec checks in
+C: a pod that fits it is *plain*, and no family is called. Otherwise a family is called if the pod has one of its keys,
+and the family's part of the pod is not plain.
 
-Most families are tables of rules of single values (`values.py`), which give check and plain type together.
-`tests/podchecks/test_plain.py` holds the types against `check`.
+Most families are tables of rules for single values (`values.py`), which give check and plain type together.
+`tests/podchecks/test_plain.py` compares the types with `check`.
 """
 
 from __future__ import annotations
@@ -24,26 +24,24 @@ from webhook.cause import Notice
 from webhook.path import Path
 from webhook.values import metadata_of, spec_of
 
-#: The plain shape of a key that has none: the family looks at every value.
-LOOK: Final = Never
-
 
 def always(_: Json, __: Sequence[Json]) -> bool:
-    """Agree with everything."""
+    """Accept every pod."""
     return True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """A family of checks, and the keys without which it finds nothing in a pod.
+    """A family of checks, and the keys that it checks.
 
     Attributes:
-        check: yields what is wrong in a Pod whose template stands at a path.
-        metadata, spec, container: the keys of the pod's metadata, spec and containers, each with its plain shape.
-        needs: the keys of a container that must be there; a family that needs any is never left out.
-        agree: given the spec and the containers of a pod in which all these keys are plain, tells whether the family
-            surely finds nothing in how their values go together.
-        agree_on: the key of the spec without which they always do; empty for none.
+        check: yields the faults of a Pod, given the path of its template.
+        metadata, spec, container: the keys of the pod's metadata, spec and containers, each with its plain type;
+            `Never` if every value must be checked.
+        needs: required keys of a container; a family with required keys is always called.
+        agree: given the spec and the containers of a pod in which all these keys are plain, returns True only if the
+            family finds no fault in the combination of their values.
+        agree_on: the key of the spec that `agree` is about; empty if it must always be called.
     """
 
     check: Callable[[Json, Path], Iterable[Notice]]
@@ -56,43 +54,43 @@ class Family:
 
     @cached_property
     def plain(self) -> Callable[[object], bool]:
-        """Whether the family surely finds nothing in a pod."""
+        """The predicate of pods in which the family surely finds no fault."""
         fits, agreements = surely(_shape([self], strict=False)), [(self.agree_on, self.agree)]
-        return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # as the shape says
+        return lambda pod: fits(pod) and _agree(agreements, pod["spec"])  # type: ignore[index]  # the shape has a spec
 
 
 class Families:
-    """Families that judge a pod together, in the order in which a reader looks at it."""
+    """Families that check a pod together."""
 
     def __init__(self, families: Iterable[Family]) -> None:
-        """Take the families.
+        """Combine families.
 
         Raises:
-            ValueError: a key has two plain shapes, and it is not known which of them is right.
+            ValueError: two families give one key different plain types.
         """
         self._families = tuple(families)
         self.shape: Final = _shape(self._families, strict=True)
         self._fits = surely(self.shape)
-        agreements = [(one.agree_on, one.agree) for one in self._families if one.agree is not always]
-        #: Whether the values of a pod's spec surely go together, where the pod fits the shape of plain ones.
+        agreements = [(family.agree_on, family.agree) for family in self._families if family.agree is not always]
+        #: Given the spec of a pod that fits `shape`: True only if its values form a valid pod together.
         self.agree: Final = partial(_agree, agreements)
 
     def plain(self, pod: Json) -> bool:
-        """Return whether a Pod, or a pod template, is surely sound."""
+        """Return True only if a Pod, or a pod template, is valid."""
         return self._fits(pod) and self.agree(pod["spec"])
 
     def __iter__(self) -> Iterator[Family]:
         return iter(self._families)
 
     def check(self, pod: Json, path: Path) -> Iterator[Notice]:
-        """Yield what all families find in a Pod whose template stands at `path`."""
+        """Yield the faults of a Pod; `path` is the path of its template."""
         if not self.plain(pod):
             yield from self.look(pod, path)
 
     def look(self, pod: Json, path: Path) -> Iterator[Notice]:
-        """Yield what all families find in a Pod that is not plain."""
+        """Yield the faults of a Pod that is not plain."""
         metadata, spec = metadata_of(pod).keys(), spec_of(pod).keys()
-        container = {key for one in containers(pod, path) for key in one.json}
+        container = {key for each in containers(pod, path) for key in each.json}
         for family in self._families:
             if (
                 family.needs
@@ -114,7 +112,7 @@ def _agree(agreements: Sequence[tuple[str, Callable[[Json, Sequence[Json]], bool
 
 
 def _shape(families: Sequence[Family], *, strict: bool) -> type:
-    """Return the type of pods in which the keys of families are plain, and where it is strict no others are."""
+    """Return the type of pods in which the keys of families are plain; if `strict`, they have no other keys."""
 
     def struct(name: str, shapes: Iterable[tuple[str, Any]], needs: Collection[str] = ()) -> type:
         known: dict[str, Any] = {}
@@ -128,7 +126,7 @@ def _shape(families: Sequence[Family], *, strict: bool) -> type:
 
     needs = {key for each in families for key in each.needs}
     container = struct("Container", (item for each in families for item in each.container.items()), needs)
-    lists = dict.fromkeys(NEW_CONTAINERS, list[container])  # type: ignore[valid-type]  # made just now
+    lists = dict.fromkeys(NEW_CONTAINERS, list[container])  # type: ignore[valid-type]  # a type made at run time
     spec = struct("Spec", (item for each in families for item in {**each.spec, **lists}.items()))
     metadata = struct("Metadata", (item for each in families for item in each.metadata.items()))
     return defstruct("Pod", [("spec", spec), ("metadata", metadata, UNSET)], gc=False)

@@ -1,11 +1,11 @@
-"""Fast acceptance: a predicate in C that is True only of what surely fits a schema.
+"""Fast acceptance: a predicate in C that is True only for values that fit a schema.
 
-Most objects are right. A predicate says so in a fraction of the time of the evaluator, and the evaluator runs only for
-what the predicate does not accept. It is one-sided: True is a promise that the evaluator finds nothing, False says
-nothing. So whatever a schema says that a type of msgspec cannot say exactly is never accepted where it is present.
+Most objects are valid. The predicate accepts them in a fraction of the evaluator's time, and the evaluator runs only
+for the others. True promises that the evaluator would find no fault; False promises nothing. So a value for which the
+schema says something that a msgspec type cannot express exactly is never accepted.
 
 For a job of 30 tasks, a `Struct` that looks for duplicates in Python takes 54 µs, the evaluator 184, pydantic-core 68,
-msgspec with `dec_hook` 79. To make one for each object of a schema takes 10 ms for the first kind.
+msgspec with `dec_hook` 79. Creating the types for all objects of a schema takes 10 ms for the first kind.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ Schema: TypeAlias = Mapping[str, Any]
 Predicate: TypeAlias = Callable[[object], bool]
 _Keys: TypeAlias = tuple[str, ...]
 
-#: A keyword of ours: the type of the values, instead of what the schema says.
+#: Our own keyword: the type of the values, which replaces the rest of the schema.
 TYPE: Final = "x-jobgate-type"
-#: Longer lists are left to the evaluator: it lets other threads run meanwhile, and msgspec does not.
+#: Longer lists are left to the evaluator, which lets other threads run meanwhile; msgspec does not.
 _LONGEST: Final = 10_000
-#: Keywords that no value is checked for.
+#: Keywords that restrict no value.
 _SILENT: Final = frozenset(
     {"default", "description", "example", "externalDocs", "nullable", "title", "type", MAP_TYPE, PRESERVE}
 )
 
 
 class Never:
-    """The type of a value that no JSON is: a field of it surely fits only where it is absent."""
+    """A type that no JSON value has: a field with this type is accepted only if it is absent."""
 
 
 def surely(shape: Any) -> Predicate:
-    """Return the predicate that is True only of a JSON value that fits a type of msgspec; it never raises.
+    """Return the predicate of JSON values that fit a type of msgspec; it never raises.
 
-    A field that the type does not name is skipped, unless it is a `Struct` with `forbid_unknown_fields=True`.
+    Fields that the type does not name are ignored, unless it is a `Struct` with `forbid_unknown_fields=True`.
     """
 
     def fits(value: object) -> bool:
         try:
             convert(value, shape)
         except (MsgspecError, ValueError, RecursionError):
-            # ValueError: half a character (a lone surrogate) has no UTF-8, an integer has too many digits to be shown.
-            # RecursionError: the value is nested deeply, and so is the shape.
+            # ValueError: a lone surrogate, which UTF-8 cannot encode, or an integer with too many digits for a message.
+            # RecursionError: a deeply nested value of a recursive shape.
             return False
         return True
 
@@ -63,12 +63,12 @@ def surely(shape: Any) -> Predicate:
 
 
 def surely_fits(schema: Schema) -> Predicate:
-    """Return the predicate that is True only of a JSON value in which the evaluator of the schema finds nothing."""
+    """Return a predicate that is True only for JSON values in which the evaluator of the schema finds no fault."""
     return surely(_shape(schema))
 
 
 def _shape(schema: Schema) -> Any:
-    """Return the type whose values all pass the schema."""
+    """Return a type whose values all fit the schema."""
     if TYPE in schema:
         return schema[TYPE]
     name = INT_OR_STRING if schema.get(INT_OR_STRING) and "type" not in schema else schema.get("type")
@@ -76,7 +76,7 @@ def _shape(schema: Schema) -> Any:
     if make is None or not schema.keys() <= known | _SILENT:
         return Never
     shape = make(schema)
-    # A null is held against the enum, of which it is no member.
+    # The API server compares null with the enum, too, which does not contain it.
     return Union[shape, None] if schema.get("nullable") and "enum" not in schema else shape  # noqa: UP007
 
 
@@ -100,7 +100,7 @@ def _string(schema: Schema) -> Any:
     limits = _limits(schema, "minLength", "maxLength")
     patterns = []
     if "pattern" in schema:
-        # msgspec matches with Python's `re`, which backtracks: an author's pattern may take it years.
+        # msgspec uses Python's `re`, which backtracks: an unknown pattern may take exponential time.
         if schema["pattern"] not in _LINEAR:
             return Never
         patterns.append(_LINEAR[schema["pattern"]])
@@ -121,14 +121,14 @@ def _int_or_string(schema: Schema) -> Any:
 
 
 def _enum(schema: Schema, class_: type) -> Any:
-    """Return the members that the evaluator takes, those with all else that the schema says."""
+    """Return the members of an enum that the evaluator accepts, which also checks the schema's other keywords."""
     check = scalar_checker(dict(schema))
     members = tuple(member for member in schema["enum"] if type(member) is class_ and check(member) is None)
     return Literal[members] if members and all(str(member).isascii() for member in members) else Never
 
 
 def _array(schema: Schema) -> Any:
-    """Return the type of a list: of a set or a map list only with one item, as nobody looks for duplicates here."""
+    """Return the type of a list; of at most one item for a set or map list, because duplicates are not checked here."""
     items, limits = schema.get("items", {}), _limits(schema, "minItems", "maxItems")
     if limits is None or not isinstance(items, Mapping):
         return Never
@@ -139,7 +139,7 @@ def _array(schema: Schema) -> Any:
 
 
 def _object(schema: Schema) -> Any:
-    """Return the type of an object: of one with fields, a `Struct`, which also looks for duplicates in its lists."""
+    """Return the type of an object. With fields it is a `Struct`, which also checks its lists for duplicates."""
     children, required = schema.get("properties", {}), schema.get("required", ())
     entries, limits = schema.get("additionalProperties"), _limits(schema, "minProperties", "maxProperties")
     names = dict.fromkeys([*required, *children])
@@ -157,7 +157,7 @@ def _object(schema: Schema) -> Any:
 
 
 def _own_pattern(schema: Schema) -> str | None:
-    """Return the pattern of a field that only RE2 can decide, or None where there is none."""
+    """Return the pattern of a field if RE2 must match it; None if it has no pattern, or a linear one."""
     pattern = schema.get("pattern")
     if "enum" in schema or pattern is None or pattern in _LINEAR:
         return None
@@ -169,11 +169,11 @@ def _own_pattern(schema: Schema) -> str | None:
 
 
 def _without_own_pattern(schema: Schema) -> Schema:
-    return {word: schema[word] for word in schema if word != "pattern"} if _own_pattern(schema) else schema
+    return {keyword: schema[keyword] for keyword in schema if keyword != "pattern"} if _own_pattern(schema) else schema
 
 
 def _field(schema: Schema) -> tuple[Any, _Keys | None]:
-    """Return the type of a field, and what the items of its list must differ in, or None where nothing need differ."""
+    """Return the type of a field, and the keys by which items of its list must be unique; None if they need not be."""
     if schema.get(LIST_TYPE, "atomic") != "atomic":
         shape = _shape({keyword: value for keyword, value in schema.items() if keyword != LIST_TYPE})
         keys = tuple(schema.get(LIST_MAP_KEYS, ()))
@@ -183,7 +183,7 @@ def _field(schema: Schema) -> tuple[Any, _Keys | None]:
 
 
 def _item(shape: Any) -> Any:
-    """Return the type of a list's items, or None of what is no list."""
+    """Return the type of a list's items; None for any other type."""
     plain = get_args(shape)[0] if get_origin(shape) is Annotated else shape
     return get_args(plain)[0] if get_origin(plain) is list else None
 
@@ -192,15 +192,14 @@ def _item(shape: Any) -> Any:
 def _struct(
     fields: tuple[tuple[str, Any, _Keys | None], ...], required: int, patterns: tuple[tuple[str, str], ...]
 ) -> Any:
-    """Return a `Struct` of these fields; one and the same for equal objects, of which pod templates have many.
+    """Return a `Struct` with these fields; the same one for equal objects, which pod templates have many of.
 
     Args:
-        fields: Name, type, and what the items of the field's list must differ in (nothing: the items themselves).
-        required: How many of them, from the first on, must be there.
-        patterns: Those that RE2 decides, by the names of their fields.
+        fields: Name, type, and the keys by which items of the field's list must be unique (empty: whole items).
+        required: Number of required fields, which come first.
+        patterns: The patterns that RE2 must match, by field.
     """
     keys = [(name, attrgetter(*keys) if keys else None) for name, _, keys in fields if keys is not None]
-
     matchers = [(name, matcher(pattern)) for name, pattern in patterns]
 
     def reject(self: object) -> None:
@@ -221,34 +220,35 @@ def _struct(
     )
 
 
-def _limits(schema: Schema, least: str, most: str) -> dict[str, int] | None:
-    """Return the bounds of a length as msgspec calls them, or None where one is no length."""
-    found = {name: schema[word] for word, name in ((least, "min_length"), (most, "max_length")) if word in schema}
-    return found if all(type(bound) is int and bound >= 0 for bound in found.values()) else None
+def _limits(schema: Schema, minimum: str, maximum: str) -> dict[str, int] | None:
+    """Return the bounds of a length with msgspec's names, or None if a bound is not a length."""
+    names = {minimum: "min_length", maximum: "max_length"}
+    limits = {name: schema[keyword] for keyword, name in names.items() if keyword in schema}
+    return limits if all(type(bound) is int and bound >= 0 for bound in limits.values()) else None
 
 
 def _constrained(class_: Any, **constraints: Any) -> Any:
     return Annotated[class_, Meta(**constraints)] if constraints else class_
 
 
-#: Bounds beyond these are not what they seem, because the API server reads bounds as floats.
+#: The API server reads bounds as floats, so larger bounds lose digits.
 _MOST_EXACT: Final = 2**53 - 1
-#: Times as Kubernetes writes them. RFC 3339, what the API server checks, allows more: offsets, 29 February.
+#: Times in Kubernetes' own format. The API server accepts all of RFC 3339, also with offsets and 29 February.
 _TIME: Final = (
     r"\A[0-9]{4}-(?:02-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:0[1-9]|[12][0-9]|30)|(?:0[13578]|1[02])-31)"
     r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?Z\Z"
 )
 
-#: Patterns that take `re` a time linear in the text, as it reads them: what follows a run of digits begins with no
-#: digit, other than the last three of an exponent, and each part of a duration ends with its unit.
+#: Patterns that `re` matches in linear time, in its syntax: what follows a run of digits does not begin with a digit,
+#: except the last three digits of an exponent, and each part of a duration ends with its unit.
 _LINEAR: Final = {
     **{pattern: rf"{pattern.removesuffix('$')}\Z" for pattern in (QUANTITY_PATTERN, DURATION)},
     **{pattern: rf"\A(?:{pattern})\Z" for pattern in (LABEL, SUBDOMAIN)},
 }
-# Nearly all quantities are of this form, which is found in two thirds of the time.
+# Nearly all quantities have this form, which takes two thirds of the time.
 _LINEAR[QUANTITY_PATTERN] = rf"\A[0-9]++(?:[KMGT]i|m)?\Z|{_LINEAR[QUANTITY_PATTERN]}"
 
-#: How a schema of a type becomes a type of msgspec, and the keywords of it that are read.
+#: For each type of the schema: the function that makes a msgspec type from it, and the keywords that it reads.
 _MAKERS: Final[Mapping[str | None, tuple[Callable[[Schema], Any], frozenset[str]]]] = {
     "array": (_array, frozenset({"items", "maxItems", "minItems", LIST_MAP_KEYS, LIST_TYPE})),
     "boolean": (lambda _: bool, frozenset()),

@@ -1,4 +1,4 @@
-"""The pod and its host: which namespaces of the node it shares, its names, its node, and how it resolves names."""
+"""The pod and its host: namespaces of the node that it shares, host names, the node, and DNS."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from webhook.values import items, mapping, spec_of, text
 
 POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 
-#: Limits that Kubernetes took from the resolver of libc (`core/v1` validation).
+#: Limits of the resolver of libc, which Kubernetes enforces (`core/v1` validation).
 NAMESERVER_LIMIT: Final = 3
 SEARCH_LIMIT: Final = 32
 SEARCH_CHARACTERS: Final = 2048
 
 
 def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """A pod with users of its own shares no other namespace with its host; a gated pod is on no node."""
+    """A pod with its own user namespace shares no other namespace with its host; a gated pod has no node."""
     spec, here = spec_of(pod), path / "spec"
     for field in ("hostNetwork", "hostPID", "hostIPC") if spec.get("hostUsers") is False else ():
         if spec.get(field) is True:
@@ -45,22 +45,22 @@ def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Cause]:
 
 
 def _dns(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """With the policy None a pod has a nameserver of its own; it has at most 3, and 32 search domains."""
+    """With the policy None a pod needs a nameserver; the limits are 3 nameservers and 32 search domains."""
     servers, searches = (items(mapping(spec.get("dnsConfig")).get(field)) for field in ("nameservers", "searches"))
     if spec.get("dnsPolicy") == "None" and not servers:
         place = path if spec.get("dnsConfig") is None else path / "nameservers"
         yield Required(place, "must have at least one nameserver when dnsPolicy is None")
     if len(servers) > NAMESERVER_LIMIT:
         yield Invalid(path / "nameservers", servers, f"must have at most {NAMESERVER_LIMIT} nameservers")
-    given = f"{len(searches)} domains"
+    value = f"{len(searches)} domains"
     if len(searches) > SEARCH_LIMIT:
-        yield Invalid(path / "searches", given, f"must have at most {SEARCH_LIMIT} search domains")
+        yield Invalid(path / "searches", value, f"must have at most {SEARCH_LIMIT} search domains")
     if len(" ".join(map(text, searches))) > SEARCH_CHARACTERS:
         detail = f"must be at most {SEARCH_CHARACTERS} characters in total, including one space between domains"
-        yield Invalid(path / "searches", given, detail)
+        yield Invalid(path / "searches", value, detail)
 
 
-#: Entries of the pod's hosts file: an IP address, and names (`core/v1` validation, `ValidateHostAliases`).
+#: Entries of the pod's hosts file: an IP address and names (`core/v1` validation, `ValidateHostAliases`).
 _ALIAS: Final = fields(ip=formatted(names.ip, empty=True), hostnames=texts(names.dns_subdomain))
 _OPTION_NAME: Final = need(anything(Text), "must be the name of a resolver option, such as ndots")
 

@@ -1,4 +1,4 @@
-"""What a template says of its pods' identity: name, namespace, labels, annotations, finalizers."""
+"""The metadata of pods: name, namespace, labels, annotations, finalizers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from webhook.cause import Cause, Invalid, TooLong
 from webhook.path import Path
 from webhook.values import mapping, text
 
-#: Most that keys and values take together, in bytes of UTF-8.
+#: Maximum size of all keys and values of annotations, in bytes of UTF-8.
 TOTAL_LIMIT: Final = 256 * 1024
 
-#: So few and so short that they are far from the limit, at four bytes a character; in the format of labels.
+#: With so few and short entries, annotations stay below the limit even with four bytes a character.
 PlainAnnotations: TypeAlias = Annotated[
-    dict[
-        QualifiedName,
-        Annotated[str, Meta(max_length=900)],
-    ],
+    dict[QualifiedName, Annotated[str, Meta(max_length=900)]],
     Meta(max_length=TOTAL_LIMIT // (4 * 1024)),
 ]
 
@@ -38,9 +35,9 @@ def _annotations(annotations: Any, path: Path) -> Iterator[Cause]:
     """Keys are qualified names; keys and values take at most 256 KiB together. No message shows a value."""
     yield from _annotation_keys(annotations, path)
     total = sum(
-        len(one) if one.isascii() else len(one.encode(errors="surrogatepass"))
+        len(part) if part.isascii() else len(part.encode(errors="surrogatepass"))
         for key, value in mapping(annotations).items()
-        for one in (key, text(value))
+        for part in (key, text(value))
     )
     if total > TOTAL_LIMIT:
         yield TooLong(path, f"{total} bytes", TOTAL_LIMIT, "total size of keys and values", unit="bytes")

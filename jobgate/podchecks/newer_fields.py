@@ -1,9 +1,8 @@
-"""Fields of pod templates that are newer than Kubernetes 1.21, and what an operator built from older types loses.
+"""Fields of pod templates that are newer than Kubernetes 1.21. An operator built from older types drops them.
 
-A typed client reads a job into structs, and what they do not list is gone when it makes pods of it, without a word.
-A job that could then not run, or would run with less security than asked for, is denied; other losses are
-warnings. The table was made by comparing the structs of `k8s.io/api/core/v1` of every minor version from v0.21 to
-v0.36.
+A typed client decodes a job into structs, and silently drops fields that they lack. A job that could not run without
+such a field, or would be less secure, is denied; other dropped fields are warnings. The table comes from comparing the
+structs of `k8s.io/api/core/v1` of every minor version from v0.21 to v0.36.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from webhook.path import Path
 
 
 class NewField(NamedTuple):
-    """A field that came with a minor version after 1.21.
+    """A field that was added in a minor version after 1.21.
 
     Attributes:
-        since: that version.
-        fatal: why the job cannot run without the field, or is less secure, and what to do; empty where it can do
-            without.
-        when: of which values that is so.
+        since: the minor version.
+        fatal: why the job cannot run without the field, or would be less secure, and how to fix it; empty if the job
+            can run without it.
+        when: returns whether `fatal` is true for a value.
     """
 
     since: int
@@ -31,7 +30,7 @@ class NewField(NamedTuple):
     when: Callable[[Any], bool] = lambda _: True
 
 
-#: By path; `*` is any item of a list. A field that came later into a newer one is below it.
+#: Fields by path; `*` is any item of a list.
 Fields: TypeAlias = Mapping[str, NewField]
 
 
@@ -115,7 +114,7 @@ _CLAIM_SOURCE: Final = NewField(
     31, "the claim would have no source and the API server would reject the pod: request devices as extended resources"
 )
 
-#: Where in the spec of a pod, and so in a template, each newer field is.
+#: The newer fields of a pod's spec.
 FIELDS: Final[Fields] = {
     "os": NewField(23),
     "hostUsers": NewField(
@@ -146,18 +145,18 @@ FIELDS: Final[Fields] = {
     **_below("containers.*", _CONTAINER),
 }
 
-#: By step: what is lost there, or the table below; `*` is any item of a list.
+#: For each step of a path: the newer field, or the table of the next step; `*` is any item of a list.
 _Table: TypeAlias = "Mapping[str, NewField | _Table]"
 
 
 def check_newer_fields(
     template: Mapping[str, Any], path: Path, *, minor: int, operator: str
 ) -> Iterator[Cause | Notice]:
-    """Report every field that an operator with types of this minor version drops; one that the job needs is denied.
+    """Report every field that an operator with types of this minor version drops; a field that the job needs is denied.
 
-    A field that is null or empty is dropped by newer types too, and is not reported.
+    Null and empty fields are not reported, because newer types drop them, too.
     """
-    for place, field, value in _lost(template, _newer(minor), path):
+    for place, field, value in _dropped(template, _newer(minor), path):
         drops = f"{operator}, built for Kubernetes 1.{minor}, drops this field (added in 1.{field.since})"
         if field.fatal and field.when(value):
             yield Forbidden(place, f"{drops}: {field.fatal}")
@@ -166,9 +165,9 @@ def check_newer_fields(
 
 
 def without_newer_fields(template: dict[str, Any], minor: int) -> dict[str, Any]:
-    """Return the template as types of a minor version hold it: the same object where they lose nothing.
+    """Return the template without the fields that types of a minor version lack; the same object if it has none.
 
-    What loses a field is copied, and everything else shared with the template.
+    Only the changed parts are copied.
     """
     kept: dict[str, Any] = _kept(template, _newer(minor))
     return kept
@@ -176,19 +175,19 @@ def without_newer_fields(template: dict[str, Any], minor: int) -> dict[str, Any]
 
 @lru_cache(maxsize=64)
 def _newer(minor: int) -> _Table:
-    """Return the part of the table that types of a minor version lack, as a tree."""
+    """Return the fields that types of a minor version lack, as a tree."""
     tree: dict[str, Any] = {}
     for path, field in FIELDS.items():
-        *way, last = path.split(".")
+        *parents, last = path.split(".")
         part: Any = tree if field.since > minor else None
-        for step in way:  # what is below a newer field is lost with it
+        for step in parents:  # fields below a newer field are dropped with it
             part = part.setdefault(step, {}) if isinstance(part, dict) else None
         if isinstance(part, dict):
             part[last] = field
     return {"spec": tree}
 
 
-def _lost(value: Any, table: _Table, path: Path) -> Iterator[tuple[Path, NewField, Any]]:
+def _dropped(value: Any, table: _Table, path: Path) -> Iterator[tuple[Path, NewField, Any]]:
     parts: Iterable[tuple[str | int, Any, NewField | _Table]] = ()
     if isinstance(value, list) and "*" in table:
         parts = ((index, item, table["*"]) for index, item in enumerate(value))
@@ -200,7 +199,7 @@ def _lost(value: Any, table: _Table, path: Path) -> Iterator[tuple[Path, NewFiel
         if isinstance(entry, NewField):
             yield path / step, entry, part
         else:
-            yield from _lost(part, entry, path / step)
+            yield from _dropped(part, entry, path / step)
 
 
 def _kept(value: Any, table: _Table) -> Any:

@@ -1,4 +1,4 @@
-"""Where pods run: node selectors, affinity, tolerations and topology spread constraints.
+"""The placement of pods: node selectors, affinity, tolerations and topology spread constraints.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateNodeSelector`, `validatePodAffinityTerm`,
 `ValidateTolerations`, `validateTopologySpreadConstraints`), and of `ValidateLabelSelector` of `meta/v1`.
@@ -33,7 +33,7 @@ from webhook.cause import Cause, Duplicate, Forbidden, Invalid, Notice, Required
 from webhook.path import Path
 from webhook.values import items, mapping, objects, text, whole
 
-#: Operators of an expression: those that need values, those that may have none, and, of nodes, those that compare.
+#: Operators of an expression: those that need values, those that forbid values, and, for nodes, comparisons.
 WITH_VALUES: Final = ("In", "NotIn")
 WITHOUT_VALUES: Final = ("Exists", "DoesNotExist")
 COMPARING: Final = ("Gt", "Lt")
@@ -54,7 +54,7 @@ def _labels(pairs: Any, path: Path) -> Iterator[Cause]:
 
 
 def _expression(values: ValueRule, *, of_nodes: bool = False) -> ValueRule:
-    """Return the rule of an expression: its operator is known, and has the values that it needs."""
+    """Return the rule for an expression: its operator is known, and has the right number of values."""
     known = "In, NotIn, Exists, DoesNotExist, Gt or Lt" if of_nodes else "In, NotIn, Exists or DoesNotExist"
 
     def check(expression: Any, path: Path) -> Iterator[Notice]:
@@ -84,12 +84,12 @@ LABELS: Final = ValueRule(_labels, Labels)
 _VALUES: Final = texts(names.label_value, LabelValue)
 SELECTOR: Final = fields(matchLabels=LABELS, matchExpressions=listed(_expression(_VALUES)))
 _NODE_EXPRESSION: Final = _expression(_VALUES, of_nodes=True)
-#: A preferred value that no label can have merely never matches, and Kubernetes lets it be.
+#: Kubernetes accepts an invalid value in a preference: it just never matches.
 _PREFERRED_NODE_EXPRESSION: Final = _expression(anything(list[LabelValue]), of_nodes=True)
 
 
 def _label_keys(owner: Any, path: Path) -> Iterator[Notice]:
-    """Check `matchLabelKeys` and `mismatchLabelKeys`: keys of labels that add to a label selector."""
+    """Check `matchLabelKeys` and `mismatchLabelKeys`: keys of labels that extend a label selector."""
     match, mismatch = (items(owner.get(field)) for field in ("matchLabelKeys", "mismatchLabelKeys"))
     for field, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
         if keys and not isinstance(owner.get("labelSelector"), dict):
@@ -128,7 +128,7 @@ _AFFINITY: Final = fields(
 
 
 def _toleration(toleration: Any, path: Path) -> Iterator[Cause]:
-    """Without a key, every taint is tolerated; Exists takes no value; only an eviction can be put off."""
+    """Without a key the operator is Exists; Exists takes no value; only NoExecute can be delayed."""
     operator, value = text(toleration.get("operator")), text(toleration.get("value"))
     effect = text(toleration.get("effect"))
     if not text(toleration.get("key")) and operator != "Exists":
@@ -160,7 +160,7 @@ _TOLERATION: Final = fields(
 
 
 def _constraint(constraint: Any, path: Path) -> Iterator[Notice]:
-    """Only DoNotSchedule can ask for a number of domains."""
+    """Only DoNotSchedule can require a number of domains."""
     action, domains = constraint.get("whenUnsatisfiable"), whole(constraint.get("minDomains"))
     if domains is not None and action not in (None, "DoNotSchedule"):
         yield Invalid(path / "minDomains", domains, "may only be set when whenUnsatisfiable is DoNotSchedule")
@@ -171,11 +171,11 @@ def _constraints_differ(constraints: Any, path: Path) -> Iterator[Cause]:
     """No two constraints share topology key and action."""
     seen: set[tuple[str, str]] = set()
     for index, constraint in objects(constraints):
-        kind = text(constraint.get("topologyKey")), text(constraint.get("whenUnsatisfiable"))
-        if kind in seen:
+        identity = text(constraint.get("topologyKey")), text(constraint.get("whenUnsatisfiable"))
+        if identity in seen:
             detail = "must be unique by topologyKey and whenUnsatisfiable"
-            yield Duplicate(path / index, "{" + ", ".join(kind) + "}", detail)
-        seen.add(kind)
+            yield Duplicate(path / index, "{" + ", ".join(identity) + "}", detail)
+        seen.add(identity)
 
 
 _POLICY: Final = rare(one_of(("Honor", "Ignore"), empty=True))
@@ -194,7 +194,7 @@ _CONSTRAINT: Final = fields(
 
 def _plain_constraints_differ(spec: Mapping[str, Any], _: Sequence[Mapping[str, Any]]) -> bool:
     constraints = spec["topologySpreadConstraints"]
-    return len({(one["topologyKey"], one["whenUnsatisfiable"]) for one in constraints}) == len(constraints)
+    return len({(each["topologyKey"], each["whenUnsatisfiable"]) for each in constraints}) == len(constraints)
 
 
 FAMILY = family(

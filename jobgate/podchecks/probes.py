@@ -1,7 +1,7 @@
-"""Probes and hooks: how the kubelet finds out how a container is, and what runs after its start and before its end.
+"""Probes and lifecycle hooks of containers.
 
-The rules are those of `core/v1` validation of Kubernetes (`validateHandler`, `validateProbe`, `validateLifecycle`), of
-containers and of native sidecars.
+The rules are those of `core/v1` validation of Kubernetes (`validateHandler`, `validateProbe`, `validateLifecycle`), for
+containers and native sidecars.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from webhook.values import mapping, spec_of, whole
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
-#: How long a pod may take to end, in seconds, where it does not say.
+#: Default `terminationGracePeriodSeconds`.
 GRACE_PERIOD: Final = 30
 
 
@@ -72,14 +72,16 @@ _HOOK_HANDLERS: Final[Rules] = {**_HANDLERS, "sleep": ValueRule()}
 
 
 def _with_handler(handlers: Rules, **rules: ValueRule) -> ValueRule:
-    """Return the rule of an object with exactly one handler, which is complete."""
+    """Return the rule for an object with exactly one valid handler."""
     known = {name: anything(rule.plain) for name, rule in _HANDLERS.items()}
-    one = one_source(handlers, "only one handler is allowed", f"must have one of {', '.join(handlers)}")
-    return fields(one, lambda plain: [plain.exec, plain.httpGet, plain.tcpSocket].count(UNSET) == 2, **known, **rules)
+    handler = one_source(handlers, "only one handler is allowed", f"must have one of {', '.join(handlers)}")
+    return fields(
+        handler, lambda plain: [plain.exec, plain.httpGet, plain.tcpSocket].count(UNSET) == 2, **known, **rules
+    )
 
 
 def _probe(name: str) -> ValueRule:
-    """Return the rule of a probe: a container that lives does so after one success; readiness ends no container."""
+    """Return the rule for a probe. Only readiness may need several successes; only the others may end a container."""
     count = number(0, right="must not be negative")
     ready = name == "readinessProbe"
     return _with_handler(
@@ -101,27 +103,27 @@ _RULES: Final[Rules] = {
 
 
 def check(pod: Json, path: Path) -> Iterator[Notice]:
-    """Check the probes and hooks of every container; a container that ends before others start may have none."""
+    """Check the probes and hooks of every container; init containers other than sidecars may have none."""
     for container in containers(pod, path):
         if container.init and not container.sidecar:
-            yield from _none_of_plain_init_containers(container)
+            yield from _init_container_has_none(container)
         else:
             yield from findings(_RULES, container.json, container.path)
             yield from _sleeps_end_in_time(container, pod)
 
 
-def _none_of_plain_init_containers(container: PodContainer) -> Iterator[Cause]:
+def _init_container_has_none(container: PodContainer) -> Iterator[Cause]:
     for name in _RULES:
         value = container.json.get(name)
-        # A lifecycle of `stopSignal` alone is allowed: API servers drop it while its feature is off.
+        # A lifecycle with only `stopSignal` is allowed: API servers drop it while its feature gate is off.
         if value is not None and (name != "lifecycle" or mapping(value).keys() != {"stopSignal"}):
             yield Forbidden(container.path / name, "may only be set on an init container with restartPolicy Always")
 
 
 def _sleeps_end_in_time(container: PodContainer, pod: Json) -> Iterator[Cause]:
-    """A hook sleeps no longer than the pod may take to end."""
+    """A hook sleeps no longer than the pod's grace period."""
     grace = whole(spec_of(pod).get("terminationGracePeriodSeconds"))
-    # What the API server makes of none, and of a negative period on creation.
+    # The API server's default, and its replacement for a negative period.
     grace = GRACE_PERIOD if grace is None else grace if grace >= 0 else 1
     for hook in ("postStart", "preStop"):
         sleep = mapping(mapping(container.json.get("lifecycle")).get(hook)).get("sleep")
@@ -132,7 +134,7 @@ def _sleeps_end_in_time(container: PodContainer, pod: Json) -> Iterator[Cause]:
 
 
 def _no_init_container_has_any(spec: Json, _: Sequence[Json]) -> bool:
-    return all(_RULES.keys().isdisjoint(one) for one in spec["initContainers"])
+    return all(_RULES.keys().isdisjoint(container) for container in spec["initContainers"])
 
 
 FAMILY = Family(check=check, container=plain_types(_RULES), agree=_no_init_container_has_any, agree_on="initContainers")

@@ -1,7 +1,7 @@
 """Quantities of Kubernetes, parsed exactly: `500m`, `4Gi`, `1e3`, `0.5`, `2`.
 
-`crdgen.quantities` says what is a quantity; how much it is, is what `resource.ParseQuantity` of
-`k8s.io/apimachinery/pkg/api/resource` says.
+`crdgen.quantities` defines the format. The amount is the one that `resource.ParseQuantity` of
+`k8s.io/apimachinery/pkg/api/resource` returns.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ from typing import Final
 
 from crdgen.quantities import is_quantity
 
-#: What each suffix multiplies by: a power of ten, or of two.
+#: The factor of each suffix: a power of ten, or of two.
 DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
-#: The most that a quantity with a binary suffix can be; more is taken for this.
+#: Maximum of a quantity with a binary suffix; larger values are reduced to it.
 BINARY_LIMIT: Final = Decimal(2**63 - 1)
 
-#: Decimal places of what a quantity tells apart, and of what resources of containers do; what is finer is rounded up.
+#: Decimal places of quantities, and of resources of containers; more places are rounded up.
 NANO: Final = 9
 MILLI: Final = 3
 
-#: Longest text whose quantity is remembered, in characters.
+#: Maximum length of the texts that are cached, in characters.
 REMEMBERED: Final = 32
 
-#: Digits of an amount that Kubernetes parses as one machine word.
+#: Number of digits that Kubernetes parses as one machine word.
 _WORD_DIGITS: Final = 18
 
 _ZERO: Final = Decimal(0)
 _PARTS = re.compile(r"([+-]?)([0-9]*\.?[0-9]*)(.*)")
 
-_WHAT_IS_RIGHT: Final = (
+_EXPECTED: Final = (
     "must be a quantity: a number with an optional suffix (n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei) or "
     "exponent (of at most three digits), such as 500m, 4Gi or 1e3"
 )
 
 
 def parse(value: object) -> Decimal:
-    """Return the amount that a JSON value says, exactly; null is nothing.
+    """Return the exact amount of a JSON value; 0 for null.
 
     Raises:
-        ValueError: the value is not a quantity; its text says what would be one, and not what the value was.
+        ValueError: the value is not a quantity; the message describes quantities, without the value.
     """
     if isinstance(value, str):
         return _parse_short(value) if len(value) <= REMEMBERED else _parse_text(value)
@@ -53,11 +53,11 @@ def parse(value: object) -> Decimal:
         return Decimal(value)
     if isinstance(value, float):
         return _parse_text(repr(value))
-    raise ValueError(_WHAT_IS_RIGHT)
+    raise ValueError(_EXPECTED)
 
 
 def is_whole(amount: Decimal) -> bool:
-    """Return whether an amount is an integer, without spelling it out."""
+    """Return whether an amount is an integer, without computing its digits."""
     if not amount:
         return True
     _, digits, exponent = amount.as_tuple()
@@ -70,7 +70,7 @@ def _parse_text(text: str) -> Decimal:
     text = text.strip(" ")
     match = _PARTS.match(text)
     if not match or not is_quantity(text):
-        raise ValueError(_WHAT_IS_RIGHT)
+        raise ValueError(_EXPECTED)
     sign, number, suffix = match.groups()
     if number in {"", "."}:  # a missing number is 0
         return _ZERO
@@ -86,13 +86,13 @@ _parse_short = lru_cache(maxsize=4096)(_parse_text)
 
 
 def rounded(amount: Decimal, places: int = NANO) -> Decimal:
-    """Round an amount up, away from zero, to so many decimal places."""
+    """Round an amount away from zero to this number of decimal places."""
     exponent = amount.as_tuple().exponent
     if not amount:
         return _ZERO
     if not isinstance(exponent, int) or exponent >= -places:
         return amount
-    least = Decimal(1).scaleb(-places)
+    unit = Decimal(1).scaleb(-places)
     if amount.adjusted() < -places:
-        return least.copy_sign(amount)
-    return amount.quantize(least, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + places + 2, 1)))
+        return unit.copy_sign(amount)
+    return amount.quantize(unit, rounding=ROUND_UP, context=Context(prec=max(amount.adjusted() + places + 2, 1)))

@@ -1,4 +1,4 @@
-"""Reads the containers of a pod that may be any JSON: what has another type reads as absent, the schema reports it."""
+"""Reads the containers of a pod that may be any JSON: values of a wrong type count as absent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webhook.values import objects, spec_of
 
 Json: TypeAlias = Mapping[str, Any]
 
-#: What `strings.TrimSpace` of Go takes for white space: not quite what Python does.
+#: The white space of Go's `strings.TrimSpace`, which differs from Python's.
 WHITE_SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 )
@@ -34,7 +34,7 @@ class PodContainer(NamedTuple):
 
 
 def containers(pod: Json, path: Path, lists: Sequence[str] = NEW_CONTAINERS) -> Iterator[PodContainer]:
-    """Yield the containers of a pod whose template is at `path`, list by list."""
+    """Yield the containers of a pod, list by list; `path` is the path of its template."""
     spec = spec_of(pod)
     for field in lists:
         if spec.get(field):
@@ -43,5 +43,5 @@ def containers(pod: Json, path: Path, lists: Sequence[str] = NEW_CONTAINERS) -> 
 
 
 def named_containers(name: str, pod: Json, path: Path) -> Iterator[PodContainer]:
-    """Yield the container of a name, of a pod whose template is at `path`; a broken list may have several."""
+    """Yield the container with a name; an invalid list may have several. `path` is the path of the template."""
     return (container for container in containers(pod, path, ("containers",)) if container.json.get("name") == name)

@@ -1,4 +1,4 @@
-"""Resources of containers and of the pod as a whole: names, amounts, requests and limits, claims.
+"""Resources of containers and of whole pods: names, amounts, requests and limits, claims.
 
 The rules are those of `core/v1` validation of Kubernetes (`validateResourceRequirements`, `validateResourceClaimNames`,
 `validateResizePolicy`, `validatePodResources`).
@@ -17,7 +17,8 @@ from msgspec import Meta, Struct, field
 
 from jobgate import names
 from jobgate.podchecks import quantity
-from jobgate.podchecks.family import LOOK, Family
+from jobgate.podchecks.family import Family
+from jobgate.podchecks.fitting import Never
 from jobgate.podchecks.reading import Json, containers
 from jobgate.podchecks.values import fields, listed, need, one_of
 from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice, NotSupported, Required
@@ -27,34 +28,34 @@ from webhook.values import mapping, objects, spec_of, text, unset
 
 Amounts: TypeAlias = dict[str, Decimal]
 
-#: What every container may ask for; and the beginning of what it may where its node has such pages.
+#: The resources that every node has, and the prefix of those for huge pages.
 PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE_PAGES: Final = "hugepages-"
 
-#: Resources of a pod as a whole.
+#: Resources of a whole pod.
 OF_PODS: Final = ("cpu", "memory", "hugepages-SIZE")
 
-#: Claims that a message names at most.
+#: Maximum number of claims in a message.
 NAMED_CLAIMS: Final = 10
 
-#: Digits that sums are exact to: far more than any machine has bytes.
+#: Precision of sums: far more digits than any amount needs.
 _EXACT: Final = Context(prec=100)
 
-#: Names and amounts so short that they can be remembered.
+#: Names and amounts that are short enough for the cache.
 _Name: TypeAlias = Annotated[str, Meta(max_length=names.LABEL_LIMIT)]
 _Amount: TypeAlias = Annotated[str, Meta(max_length=quantity.REMEMBERED)] | Annotated[int, Meta(ge=0, le=2**53)]
 
 
 def check(pod: Json, path: Path) -> Iterator[Notice]:
-    """Check the resources of every container, and those of the pod."""
+    """Check the resources of every container and of the pod."""
     claims = {text(claim.get("name")): None for _, claim in objects(spec_of(pod).get("resourceClaims"))}
     for container in containers(pod, path):
         resources = container.json.get("resources")
         if resources and isinstance(resources, dict):
             here = container.path / "resources"
             yield from _requirements(resources, here)
-            yield from _huge_pages_have_company(resources, here)
-            yield from _claims_are_the_pods(resources, claims, here / "claims")
+            yield from _huge_pages_need_cpu_or_memory(resources, here)
+            yield from _claims_exist(resources, claims, here / "claims")
         if policies := container.json.get("resizePolicy"):
             yield from _RESIZE_POLICIES.check(policies, container.path / "resizePolicy")
     own = spec_of(pod).get("resources")
@@ -65,14 +66,13 @@ def check(pod: Json, path: Path) -> Iterator[Notice]:
 
 def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts:
     """Return the amounts of one side, `limits` or `requests`, and add a cause to `faults` for each invalid one."""
-    found: Amounts = {}
-    given = resources.get(side)
-    for name, value in given.items() if isinstance(given, dict) else ():
+    amounts: Amounts = {}
+    for name, value in mapping(resources.get(side)).items():
         try:
-            found[name] = quantity.rounded(quantity.parse(value), quantity.MILLI)
+            amounts[name] = quantity.rounded(quantity.parse(value), quantity.MILLI)
         except ValueError as error:
             faults.append(Invalid((path / side).key(name), value, str(error)))
-    return found
+    return amounts
 
 
 def may_overcommit(name: str) -> bool:
@@ -81,14 +81,14 @@ def may_overcommit(name: str) -> bool:
 
 
 def side_fits(resources: Json, side: str, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
-    """Yield what is wrong with the names and amounts of one side, `limits` or `requests`, by themselves.
+    """Yield the faults of one side, `limits` or `requests`, by itself.
 
     Names are known; no amount is negative, devices are whole numbers, and huge pages a multiple of their size.
     """
     faults: list[Cause] = []
-    given = read(resources, side, path, faults)
+    amounts = read(resources, side, path, faults)
     yield from faults
-    for name, amount in given.items():
+    for name, amount in amounts.items():
         here, value = (path / side).key(name), resources[side][name]
         if of_pod and name not in OF_PODS and not (name.startswith(HUGE_PAGES) and not names.qualified_name(name)):
             yield NotSupported(here, name, OF_PODS)
@@ -104,7 +104,7 @@ def side_fits(resources: Json, side: str, path: Path, *, of_pod: bool = False) -
 
 
 def totals(pod: Json, side: str) -> Amounts:
-    """Return the most that the containers of a pod have together at one time: `requests` or `limits`.
+    """Return the maximum `requests` or `limits` of all containers that run at the same time.
 
     The containers and sidecars run together; an init container runs with the sidecars before it.
     """
@@ -113,23 +113,23 @@ def totals(pod: Json, side: str) -> Amounts:
     starting: Amounts = {}
     for container in containers(pod, Path()):
         resources = mapping(container.json.get("resources"))
-        given = read(resources, "limits", container.path, [])
+        amounts = read(resources, "limits", container.path, [])
         if side == "requests":
-            given |= read(resources, "requests", container.path, [])
+            amounts |= read(resources, "requests", container.path, [])
         if not container.init or container.sidecar:
-            _add(running, given)
+            _add(running, amounts)
         if container.sidecar:
-            _add(sidecars, given)
+            _add(sidecars, amounts)
             _raise_to(starting, sidecars)
         elif container.init:
-            _add(given, sidecars)
-            _raise_to(starting, given)
+            _add(amounts, sidecars)
+            _raise_to(starting, amounts)
     _raise_to(running, starting)
     return running
 
 
 def _requirements(resources: Json, path: Path, *, of_pod: bool = False) -> Iterator[Cause]:
-    """Names and amounts are legal, and requests fit limits."""
+    """Names and amounts are valid, and requests fit limits."""
     for side in ("limits", "requests"):
         yield from side_fits(resources, side, path, of_pod=of_pod)
     limits = read(resources, "limits", path, [])
@@ -144,7 +144,7 @@ def _requirements(resources: Json, path: Path, *, of_pod: bool = False) -> Itera
 
 
 def name_fault(name: str) -> str | None:
-    """Return what is wrong with the name of a resource of a container, or None."""
+    """Return the fault of the name of a container's resource, or None."""
     if name in PLAIN:
         return None
     if fault := names.qualified_name(name):
@@ -157,7 +157,7 @@ def name_fault(name: str) -> str | None:
 
 
 def _extended_fault(name: str) -> str | None:
-    """Return what is wrong with the name of a device, which is a qualified name, or None."""
+    """Return the fault of the name of a device, which must be a qualified name, or None."""
     if name.startswith("requests."):
         return "must not begin with 'requests.', which is reserved for quotas"
     if names.qualified_name(f"requests.{name}"):
@@ -166,30 +166,30 @@ def _extended_fault(name: str) -> str | None:
 
 
 def _is_native(name: str) -> bool:
-    """Return whether a resource is Kubernetes' own, and not a device of a device plugin."""
+    """Return whether a resource is Kubernetes' own, not that of a device plugin."""
     return "/" not in name or "kubernetes.io/" in name
 
 
-def _huge_pages_have_company(resources: Json, path: Path) -> Iterator[Cause]:
+def _huge_pages_need_cpu_or_memory(resources: Json, path: Path) -> Iterator[Cause]:
     """A container that requests huge pages also requests CPU or memory."""
-    given = {*mapping(resources.get("limits")), *mapping(resources.get("requests"))}
-    if "cpu" not in given and "memory" not in given and any(name.startswith(HUGE_PAGES) for name in given):
+    used = {*mapping(resources.get("limits")), *mapping(resources.get("requests"))}
+    if "cpu" not in used and "memory" not in used and any(name.startswith(HUGE_PAGES) for name in used):
         yield Forbidden(path, "must also request cpu or memory when it requests huge pages")
 
 
 def _containers_fit(pod: Json, own: Json, path: Path) -> Iterator[Cause]:
-    """The limit of a container is at most the limit of its pod, `own`."""
-    most = read(own, "limits", path, [])
+    """The limit of a container is at most the limit of its pod, in `own`."""
+    pod_limits = read(own, "limits", path, [])
     for container in containers(pod, path):
         resources = mapping(container.json.get("resources"))
         for name, limit in {} if container.init else read(resources, "limits", path, []).items():
-            if name in most and limit > most[name]:
+            if name in pod_limits and limit > pod_limits[name]:
                 right = f"must be at most {shown(own['limits'][name])}, the limit of the pod"
                 yield Invalid((container.path / "resources" / "limits").key(name), resources["limits"][name], right)
 
 
-def _claims_are_the_pods(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
-    """A container refers to claims of its pod, to each one once: to the whole of it, or to its requests one by one."""
+def _claims_exist(resources: Json, known: Collection[str], path: Path) -> Iterator[Cause]:
+    """A container refers to claims of its pod: once to a whole claim, or once to each of its requests."""
     seen: dict[str, set[str]] = {}
     for index, claim in objects(resources.get("claims")):
         name, request = claim.get("name"), text(claim.get("request"))
@@ -202,8 +202,8 @@ def _claims_are_the_pods(resources: Json, known: Collection[str], path: Path) ->
             yield Duplicate(path / index, f"{name}/{request}" if request else name)
         requests.add(request)
         if name not in known:
-            one = ", ".join(map(short, islice(filter(None, known), NAMED_CLAIMS)))
-            detail = f"must be one of {one}" if one else "the pod has no resourceClaims"
+            choices = ", ".join(map(short, islice(filter(None, known), NAMED_CLAIMS)))
+            detail = f"must be one of {choices}" if choices else "the pod has no resourceClaims"
             yield NotFound(path / index / "name", name, detail)
 
 
@@ -220,22 +220,22 @@ def _is_multiple(amount: Decimal, size: str) -> bool:
         page = quantity.parse(size)
     except ValueError:
         return False
-    # The exponents of quantities are bounded, so these integers are of at most about a thousand digits.
+    # The exponents of quantities are bounded, so these integers have at most about a thousand digits.
     return page > 0 and quantity.is_whole(page) and ceil(amount) % int(page) == 0
 
 
-def _add(total: Amounts, given: Mapping[str, Decimal]) -> None:
-    for name, amount in given.items():
+def _add(total: Amounts, amounts: Mapping[str, Decimal]) -> None:
+    for name, amount in amounts.items():
         total[name] = _EXACT.add(total[name], amount) if name in total else amount
 
 
-def _raise_to(total: Amounts, given: Mapping[str, Decimal]) -> None:
-    for name, amount in given.items():
+def _raise_to(total: Amounts, amounts: Mapping[str, Decimal]) -> None:
+    for name, amount in amounts.items():
         total[name] = max(amount, total.get(name, amount))
 
 
 class _Requirements(Struct, forbid_unknown_fields=True, gc=False):
-    """The plain type of resources, neither part null."""
+    """The plain type of resources, without nulls."""
 
     limits: dict[_Name, _Amount] = field(default_factory=dict)
     requests: dict[_Name, _Amount] = field(default_factory=dict)
@@ -251,16 +251,16 @@ class _Requirements(Struct, forbid_unknown_fields=True, gc=False):
 
 @lru_cache(maxsize=4096)
 def _fits(name: str, request: str | int, limit: str | int | None) -> bool:
-    """Return whether no rule has anything to say of a request and the limit beside it."""
+    """Return whether a request is valid with its limit."""
     try:
-        asked, most = quantity.parse(request), quantity.parse(limit)
+        requested, maximum = quantity.parse(request), quantity.parse(limit)
     except ValueError:
         return False
-    if asked < 0 or name_fault(name) or name.startswith(HUGE_PAGES):
+    if requested < 0 or name_fault(name) or name.startswith(HUGE_PAGES):
         return False
     if name in PLAIN:
-        return limit is None or asked <= most
-    return asked == most and quantity.is_whole(asked) and limit is not None
+        return limit is None or requested <= maximum
+    return requested == maximum and quantity.is_whole(requested) and limit is not None
 
 
-FAMILY = Family(check=check, container={"resources": _Requirements, "resizePolicy": LOOK}, spec={"resources": LOOK})
+FAMILY = Family(check=check, container={"resources": _Requirements, "resizePolicy": Never}, spec={"resources": Never})

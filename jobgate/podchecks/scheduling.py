@@ -1,4 +1,4 @@
-"""When, with what rank and under whose name a pod runs, and for how long."""
+"""Scheduling of pods: priority, service account, runtime class, restart policy, gates, deadlines, claims."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 SYSTEMS: Final = ("linux", "windows")
 
-#: The classes that every cluster has, and what they are worth.
+#: The priority classes that every cluster has, and their values.
 SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
-#: Longest `activeDeadlineSeconds`.
+#: Maximum of `activeDeadlineSeconds`.
 DEADLINE_LIMIT: Final = 2**31 - 1
 
 
 def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
     spec, path = spec_of(pod), path / "spec"
-    # The old name of serviceAccountName, which counts where that is empty.
+    # The deprecated name of serviceAccountName applies if that is empty.
     if not spec.get("serviceAccountName"):
         yield from _SUBDOMAIN.check(spec.get("serviceAccount"), path / "serviceAccount")
     yield from _priority(spec, path)
@@ -49,26 +49,25 @@ def _agreement(pod: Mapping[str, Any], path: Path) -> Iterator[Notice]:
 
 
 def _priority(spec: Mapping[str, Any], path: Path) -> Iterator[Cause]:
-    """A pod's priority and preemption policy follow from its class; where they are given too, they say the same.
+    """A pod's priority class sets its priority and preemption policy; if the pod sets them, too, they must be equal.
 
-    From the admission plugin `Priority`. A pod without a class has priority 0 and preempts (a cluster may have a
-    default class that says otherwise; then the class belongs beside the number). What a class of the cluster's own is
-    worth is not known here.
+    From the admission plugin `Priority`. A pod without a class has priority 0 and preempts other pods. If a default
+    class of the cluster has other values, the pod must name this class. Values of other classes are unknown.
     """
     name, priority = text(spec.get("priorityClassName")), whole(spec.get("priority"))
     if spec.get("preemptionPolicy") == "Never" and (not name or name in SYSTEM_PRIORITIES):
         detail = "must match the priority class: set priorityClassName to a class with preemptionPolicy Never"
         yield Forbidden(path / "preemptionPolicy", detail)
-    worth = SYSTEM_PRIORITIES.get(name) if name else 0
-    if priority is not None and worth is not None and priority != worth:
-        detail = f"must match the priority class, which has {worth}: remove the field and set priorityClassName"
+    of_class = SYSTEM_PRIORITIES.get(name) if name else 0
+    if priority is not None and of_class is not None and priority != of_class:
+        detail = f"must match the priority class, which has {of_class}: remove the field and set priorityClassName"
         yield Forbidden(path / "priority", detail)
 
 
 def _claim_source(claim: Any, path: Path) -> Iterator[Cause]:
-    given = {field: claim[field] for field in _CLAIM_SOURCES if claim.get(field) is not None}
-    if len(given) != 1:
-        yield Invalid(path, given, "must set exactly one of resourceClaimName and resourceClaimTemplateName")
+    sources = {field: claim[field] for field in _CLAIM_SOURCES if claim.get(field) is not None}
+    if len(sources) != 1:
+        yield Invalid(path, sources, "must set exactly one of resourceClaimName and resourceClaimTemplateName")
 
 
 _SUBDOMAIN: Final = formatted(names.dns_subdomain, DnsSubdomain)

@@ -1,7 +1,7 @@
-"""Security contexts, of containers and of the pod: who runs, with which rights, under which profile.
+"""Security contexts of containers and pods: users, privileges, profiles, sysctls.
 
 The rules are those of `core/v1` validation of Kubernetes (`ValidateSecurityContext`, `validatePodSpecSecurityContext`).
-That a cluster may forbid privileged containers is its own policy: see `jobgate/podchecks/pod_security/`.
+For the policy of a namespace, such as forbidding privileged containers, see `jobgate/podchecks/pod_security/`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from webhook.cause import Cause, Invalid, Notice, Required
 from webhook.path import Path
 from webhook.values import items, mapping, objects, spec_of, text
 
-#: Greatest number of a user or a group.
+#: Maximum ID of a user or a group.
 ID_LIMIT: Final = 2**31 - 1
 
-#: Longest name of a sysctl, in characters.
+#: Maximum length of the name of a sysctl, in characters.
 SYSCTL_LIMIT: Final = 253
 
 _SYSCTL = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?\Z")
-#: Sysctls that belong to the IPC namespace; those of the network namespace begin with `net.`.
+#: Sysctls of the IPC namespace; those of the network namespace begin with `net.`.
 _IPC = re.compile(r"kernel\.(sem|shm|shmall|shmmax|shmmni|shm_rmid_forced|msg|msgmax|msgmnb|msgmni)\Z|fs\.mqueue\.")
 _SWAP: Final = str.maketrans("./", "/.")
 
@@ -52,31 +52,31 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
     """No sysctl belongs to a namespace that the pod shares with its host."""
     spec, here = spec_of(pod), path / "spec" / "securityContext" / "sysctls"
     for index, sysctl in objects(mapping(spec.get("securityContext")).get("sysctls")):
-        given = text(sysctl.get("name"))
-        # The first separator says how the name is written: net/core/somaxconn is net.core.somaxconn.
-        separator = re.search("[./]", given)
-        name = given.translate(_SWAP) if separator and separator[0] == "/" else given
+        written = text(sysctl.get("name"))
+        # The first separator shows which notation the name has: net/core/somaxconn is net.core.somaxconn.
+        separator = re.search("[./]", written)
+        name = written.translate(_SWAP) if separator and separator[0] == "/" else written
         field = "hostNetwork" if name.startswith("net.") else "hostIPC" if _IPC.match(name) else ""
         if spec.get(field) is True:
             detail = f"may not be set when {field} is true, as it would change the host"
-            yield Invalid(here / index / "name", given, detail)
+            yield Invalid(here / index / "name", written, detail)
 
 
 def _profile(local: Check, *, app_armor: bool = False) -> ValueRule:
-    """Return the rule of a profile: it has a type, and a path on the node if and only if the type is Localhost."""
+    """Return the rule for a profile: it has a type, and a path on the node if and only if the type is Localhost."""
 
     def check(profile: Any, path: Path) -> Iterator[Notice]:
-        sort, given = profile.get("type"), profile.get("localhostProfile")
+        type_, local_profile = profile.get("type"), profile.get("localhostProfile")
         here = path / "localhostProfile"
-        if sort == "Localhost" and (given is None or (given == "" and app_armor)):
+        if type_ == "Localhost" and (local_profile is None or (local_profile == "" and app_armor)):
             yield Required(here, "must be a profile on the node when the type is Localhost")
-        elif sort == "Localhost":
-            yield from local(given, here)
-        elif given is not None:
-            yield Invalid(here, given, "may only be set when the type is Localhost")
+        elif type_ == "Localhost":
+            yield from local(local_profile, here)
+        elif local_profile is not None:
+            yield Invalid(here, local_profile, "may only be set when the type is Localhost")
 
-    kinds = ("Localhost", "RuntimeDefault", "Unconfined")
-    return fields(check, lambda _: True, type=need(one_of(kinds, kinds[1:])))
+    types = ("Localhost", "RuntimeDefault", "Unconfined")
+    return fields(check, lambda _: True, type=need(one_of(types, types[1:])))
 
 
 def _seccomp_path(local: Any, path: Path) -> Iterator[Cause]:
@@ -91,7 +91,7 @@ def _app_armor_path(local: Any, path: Path) -> Iterator[Cause]:
 
 
 def _escalation(context: Any, path: Path) -> Iterator[Cause]:
-    """A container that is privileged or may administer the system cannot be kept from gaining privileges."""
+    """Privilege escalation cannot be forbidden for a privileged container, or one with CAP_SYS_ADMIN."""
     here = path / "allowPrivilegeEscalation"
     if context.get("allowPrivilegeEscalation") is False:
         if context.get("privileged") is True:
@@ -108,7 +108,7 @@ def _agrees(plain: Any) -> bool:
 
 
 _ID: Final = number(0, ID_LIMIT, f"must be between 0 and {ID_LIMIT}")
-_OF_ALL: Final = {
+_COMMON: Final = {
     "runAsUser": _ID,
     "runAsGroup": _ID,
     "runAsNonRoot": anything(bool),
@@ -117,19 +117,19 @@ _OF_ALL: Final = {
     "seLinuxOptions": fields(**dict.fromkeys(("level", "role", "type", "user"), anything(str))),
 }
 _OF_POD: Final = fields(
-    **_OF_ALL,
+    **_COMMON,
     fsGroup=_ID,
     supplementalGroups=listed(_ID),
     fsGroupChangePolicy=one_of(("Always", "OnRootMismatch"), empty=True),
     supplementalGroupsPolicy=rare(one_of(("Merge", "Strict"), empty=True)),
-    # MountOption needs a feature that is off by default.
+    # MountOption needs a feature gate that is off by default.
     seLinuxChangePolicy=rare(one_of(("Recursive",), empty=True)),
     sysctls=listed(fields(name=need(formatted(_sysctl_name))), distinct("name")),
 )
 _OF_CONTAINER: Final = fields(
     _escalation,
     _agrees,
-    **_OF_ALL,
+    **_COMMON,
     privileged=anything(bool),
     allowPrivilegeEscalation=anything(bool),
     capabilities=fields(add=anything(list[str]), drop=anything(list[str])),

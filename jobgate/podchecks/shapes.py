@@ -1,7 +1,6 @@
-"""Plain shapes: types of values in which the rules surely find nothing, checked by msgspec in C.
+"""Plain types: types of values in which the rules surely find no fault, checked by msgspec in C.
 
-A plain shape may reject valid values, and never accepts one that a rule reports: `names` has the formats, and these
-types are at most as wide.
+A plain type may reject valid values, but never accepts a value that a rule reports. The formats come from `names`.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from jobgate import names
 
 
 def whole_text(pattern: str) -> str:
-    """Return the pattern of texts that match from their first character to their last; msgspec searches."""
+    """Return the pattern for a match of the whole text, because msgspec searches."""
     return rf"\A(?:{pattern})\Z"
 
 
 DnsLabel: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.LABEL), max_length=names.LABEL_LIMIT)]
 DnsSubdomain: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.SUBDOMAIN), max_length=names.SUBDOMAIN_LIMIT)]
-#: So short that each part keeps within its limit.
+#: Short enough for each part to keep its own limit.
 QualifiedName: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.QUALIFIED_NAME), max_length=names.LABEL_LIMIT)]
 LabelValue: TypeAlias = Annotated[
     str, Meta(pattern=whole_text(f"(?:{names.QUALIFIED})?"), max_length=names.LABEL_LIMIT)
@@ -32,10 +31,10 @@ ConfigKey: TypeAlias = Annotated[
 ]
 PortNumber: TypeAlias = Annotated[int, Meta(ge=1, le=names.PORT_LIMIT)]
 PortName: TypeAlias = Annotated[str, Meta(pattern=whole_text(names.PORT_NAME), max_length=names.PORT_NAME_LIMIT)]
-#: Integers of 64 bits, as far as no reader loses a digit.
+#: Integers that every JSON reader keeps exactly.
 LARGE = Meta(ge=-(2**53), le=2**53)
 
-#: A text that is not empty, and a path below some folder, or from the root, without dots that could be steps back.
+#: A text that is not empty; a relative and an absolute path without `..`.
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 RelativePath: TypeAlias = Annotated[str, Meta(pattern=whole_text(r"(?s:(?!/)(?!.*\.\.).+)"))]
 AbsolutePath: TypeAlias = Annotated[str, Meta(pattern=whole_text(r"(?s:/(?!.*\.\.).*)"))]

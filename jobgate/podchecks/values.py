@@ -1,7 +1,7 @@
-"""Rules of single values, each with the plain type of the values in which it surely finds nothing.
+"""Rules for single values, each with a plain type: a type of values in which it surely finds no fault.
 
-One table of rules thus gives both ways of judging a pod: the check that reports, and the type that msgspec checks in C
-(`family.py`). A plain type must also be as narrow as the schema of pods: what is `required` there is so here.
+So one table of rules gives both the check that reports faults, and the type that msgspec checks in C (`family.py`). A
+plain type must accept no value that the schema of pods rejects: fields that are `required` there are `required` here.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from webhook.path import Path
 from webhook.values import items, metadata_of, objects, spec_of, text, whole
 
 Check: TypeAlias = Callable[[Any, Path], Iterable[Notice]]
-#: Says what is wrong with a text, or None.
+#: Returns the fault of a text, or None.
 FaultOf: TypeAlias = Callable[[str], str | None]
 
 _INT32: Final = 2**31 - 1
 
 
 def nothing(_: Any, __: Path) -> Iterable[Notice]:
-    """Find nothing wrong."""
+    """Accept every value."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRule:
-    """What is right for a value.
+    """The rule for a value.
 
     Attributes:
-        check: yields what is wrong with a value that is there and not null.
-        plain: the type of values in which `check` surely finds nothing; `Never` where each is looked at.
+        check: yields the faults of a value that is present and not null.
+        plain: a type of values in which `check` surely finds no fault; `Never` if every value must be checked.
         required: whether the schema of pods requires the field.
-        missing: what to say where the value is absent or empty; None where it may be.
+        missing: the message if the value is absent or empty; None if it may be.
     """
 
     check: Check = nothing
@@ -55,45 +55,45 @@ Rules: TypeAlias = Mapping[str, ValueRule]
 
 
 def findings(rules: Rules, owner: Mapping[str, Any], path: Path) -> Iterator[Notice]:
-    """Yield what the rules of its fields find in an object."""
+    """Yield the faults that the rules for its fields find in an object."""
     for name, rule in rules.items():
         value = owner.get(name)
         if value is None or (rule.missing is not None and value in ("", [])):
             if rule.missing is not None:
                 yield Required(path / name, rule.missing)
-        elif rule.check is not nothing:  # to make a path costs more than to find nothing
+        elif rule.check is not nothing:  # avoids creating a path
             yield from rule.check(value, path / name)
 
 
 def anything(plain: Any) -> ValueRule:
-    """Return the rule of a field in which nothing is wrong, of this type in the schema."""
+    """Return the rule that accepts every value; `plain` is the type in the schema."""
     return ValueRule(plain=plain)
 
 
 def forbidden(why: str) -> ValueRule:
-    """Return the rule of a field that may not be set."""
+    """Return the rule for a field that may not be set."""
     return ValueRule(lambda value, path: (Forbidden(path, why),) if value not in ("", [], {}) else ())
 
 
 def need(rule: ValueRule, missing: str = "") -> ValueRule:
-    """Return the rule of a field that must be there and not empty, with what to say where it is not."""
-    several = get_origin(rule.plain) is list
-    plain = Annotated[rule.plain, Meta(min_length=1)] if several else rule.plain
+    """Return the rule for a field that must be present and not empty; `missing` is the message if it is not."""
+    is_list = get_origin(rule.plain) is list
+    plain = Annotated[rule.plain, Meta(min_length=1)] if is_list else rule.plain
     return replace(rule, plain=plain, required=True, missing=missing)
 
 
 def required(rule: ValueRule) -> ValueRule:
-    """Return the rule of a field that the schema requires: it reports where the field is absent."""
+    """Return the rule for a field that the schema requires and reports if it is absent."""
     return replace(rule, required=True)
 
 
 def rare(rule: ValueRule) -> ValueRule:
-    """Return the rule without its plain type: of a field that sound templates hardly ever have."""
+    """Return the rule without its plain type, for a field that valid templates rarely have."""
     return replace(rule, plain=Never)
 
 
 def formatted(fault_of: FaultOf, plain: Any = Never, *, empty: bool = False) -> ValueRule:
-    """Return the rule of a text that must have a format; `empty`: also where it is empty."""
+    """Return the rule for a text with a format; `empty`: whether an empty text is checked, too."""
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
         if isinstance(value, str) and (value or empty) and (fault := fault_of(value)):
@@ -103,7 +103,7 @@ def formatted(fault_of: FaultOf, plain: Any = Never, *, empty: bool = False) -> 
 
 
 def not_empty(missing: str, rule: ValueRule | None = None) -> ValueRule:
-    """Return the rule of a text that may be absent but not empty, as the schema requires it or defaults it."""
+    """Return the rule for a text that may not be empty. If it is absent, the schema reports it or sets a default."""
 
     def check(value: Any, path: Path) -> Iterable[Notice]:
         if value == "":
@@ -114,18 +114,21 @@ def not_empty(missing: str, rule: ValueRule | None = None) -> ValueRule:
 
 
 def texts(fault_of: FaultOf, plain: Any = Never) -> ValueRule:
-    """Return the rule of a list of texts of one format; null counts as the empty text, as in Kubernetes."""
+    """Return the rule for a list of texts with a format; null counts as the empty text, as in Kubernetes."""
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
-        for index, one in enumerate(items(value)):
-            if fault := fault_of(text(one)):
-                yield Invalid(path / index, one, fault)
+        for index, item in enumerate(items(value)):
+            if fault := fault_of(text(item)):
+                yield Invalid(path / index, item, fault)
 
     return ValueRule(check, _list(plain))
 
 
 def one_of(known: Sequence[str], plain: Sequence[str] | None = None, *, empty: bool = False) -> ValueRule:
-    """Return the rule of a text that must be one of these; `plain`: those of sound templates; `empty`: "" is none."""
+    """Return the rule for a text that must be one of these.
+
+    `plain`: the common values, by default all; `empty`: whether an empty text is checked, too.
+    """
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
         if isinstance(value, str) and (value or empty) and value not in known:
@@ -134,46 +137,46 @@ def one_of(known: Sequence[str], plain: Sequence[str] | None = None, *, empty: b
     return ValueRule(check, Literal[tuple(plain or known)])
 
 
-def number(least: int, most: int = _INT32, right: str = "") -> ValueRule:
-    """Return the rule of a whole number within bounds."""
-    right = right or (f"must be at least {least}" if most == _INT32 else f"must be between {least} and {most}")
+def number(low: int, high: int = _INT32, right: str = "") -> ValueRule:
+    """Return the rule for a whole number within bounds."""
+    right = right or (f"must be at least {low}" if high == _INT32 else f"must be between {low} and {high}")
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
         count = whole(value)
-        if count is not None and not least <= count <= most:
+        if count is not None and not low <= count <= high:
             yield Invalid(path, value, right)
 
-    return ValueRule(check, Annotated[int, Meta(ge=least, le=min(most, _INT32))])
+    return ValueRule(check, Annotated[int, Meta(ge=low, le=min(high, _INT32))])
 
 
 def amount(right: str = "", plain: Any = Never, *, above: bool = False) -> ValueRule:
-    """Return the rule of a quantity; with `right` one that is not negative, and with `above` neither zero."""
+    """Return the rule for a quantity; with the message `right` it must not be negative, with `above` nor zero."""
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
         try:
-            given = quantity.parse(value)
+            parsed = quantity.parse(value)
         except ValueError as error:
             yield Invalid(path, value, str(error))
         else:
-            if right and (given < 0 or (above and not given)):
+            if right and (parsed < 0 or (above and not parsed)):
                 yield Invalid(path, value, right)
 
     return ValueRule(check, plain)
 
 
 def listed(item: ValueRule, *also: Check, agreed: bool = False) -> ValueRule:
-    """Return the rule of a list.
+    """Return the rule for a list.
 
     Args:
-        item: the rule of each item.
-        also: what must hold of the list as a whole.
-        agreed: whether the `agree` of the family sees to that in plain lists.
+        item: the rule for each item.
+        also: checks of the whole list.
+        agreed: whether the family's `agree` makes these checks for plain lists.
     """
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
-        for index, one in enumerate(items(value)):
-            if one is not None:
-                yield from item.check(one, path / index)
+        for index, entry in enumerate(items(value)):
+            if entry is not None:
+                yield from item.check(entry, path / index)
         for each in also:
             yield from each(value, path)
 
@@ -181,24 +184,25 @@ def listed(item: ValueRule, *also: Check, agreed: bool = False) -> ValueRule:
 
 
 def agreed(_: Any) -> bool:
-    """Leave it to the `agree` of the family whether the fields of plain objects go together."""
+    """Leave the combination of fields in plain objects to the family's `agree`."""
     return True
 
 
 def fields(also: Check | None = None, agree: Callable[[Any], bool] | None = None, /, **rules: ValueRule) -> ValueRule:
-    """Return the rule of an object by those of its fields.
+    """Return the rule for an object, from the rules for its fields.
 
     Args:
-        also: what must hold of the fields together.
-        agree: whether that surely holds of a plain object, of which absent fields are `UNSET`, or `agreed`.
+        also: checks the combination of the fields.
+        agree: returns True only if `also` finds no fault in a plain object, in which absent fields are `UNSET`; or
+            `agreed`.
         rules: by field.
     """
 
     def check(value: Any, path: Path) -> Iterable[Notice]:
         if not isinstance(value, dict):
             return ()
-        found = findings(rules, value, path)
-        return found if also is None else chain(found, also(value, path))
+        of_fields = findings(rules, value, path)
+        return of_fields if also is None else chain(of_fields, also(value, path))
 
     return ValueRule(check, Never if also and not agree else _struct(rules, agree))
 
@@ -212,13 +216,13 @@ def family(
     agree: Callable[[Json, Sequence[Json]], bool] = always,
     agree_on: str = "",
 ) -> Family:
-    """Return the family of the rules of some fields of a pod.
+    """Return a family from rules for fields of a pod.
 
     Args:
-        also: yields what is wrong with a pod beyond single fields.
-        metadata: by field of the pod's metadata.
-        spec: by field of its spec.
-        container: by field of its containers and init containers.
+        also: checks the combination of the fields of a pod.
+        metadata: rules by field of the pod's metadata.
+        spec: rules by field of its spec.
+        container: rules by field of its containers and init containers.
         agree: see `Family`.
         agree_on: see `Family`.
     """
@@ -227,8 +231,8 @@ def family(
     def check(pod: Json, path: Path) -> Iterator[Notice]:
         yield from findings(of_pod, metadata_of(pod), path / "metadata")
         yield from findings(of_spec, spec_of(pod), path / "spec")
-        for one in containers(pod, path) if of_containers else ():
-            yield from findings(of_containers, one.json, one.path)
+        for each in containers(pod, path) if of_containers else ():
+            yield from findings(of_containers, each.json, each.path)
         if also is not None:
             yield from also(pod, path)
 
@@ -249,25 +253,26 @@ def plain_types(rules: Rules) -> dict[str, Any]:
 
 
 def distinct(name: str, detail: str = "") -> Check:
-    """Return the check that the items of a list differ in a field; `detail` may say where it is used `{first}`."""
+    """Return the check that a field is unique among the items of a list; `detail` may contain `{first}`, a path."""
 
     def check(value: Any, path: Path) -> Iterator[Notice]:
         seen: dict[str, int] = {}
         for index, item in objects(value):
-            given = text(item.get(name))
-            if given and seen.setdefault(given, index) != index:
-                yield Duplicate(path / index / name, given, detail.format(first=path / seen[given]))
+            key = text(item.get(name))
+            if key and seen.setdefault(key, index) != index:
+                yield Duplicate(path / index / name, key, detail.format(first=path / seen[key]))
 
     return check
 
 
 def one_source(sources: Rules, why: str = "", missing: str = "") -> Check:
-    """Return the check that an object has one of these fields.
+    """Return the check that an object has exactly one of these fields.
 
     Args:
         sources: the fields.
-        why: there may be no second, where each further one is reported; else the object is, and all are looked at.
-        missing: what to say where there is none; empty where there need not be one.
+        why: why only one is allowed. Then each further field is reported, and only the first is checked; without it,
+            the object is reported, and all are checked.
+        missing: the message if there is none; empty if there need not be one.
     """
     order = {name: place for place, name in enumerate(sources)}
 

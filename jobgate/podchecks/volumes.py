@@ -1,7 +1,7 @@
 """Volumes of pods, with the sources that training jobs use, and their mounts.
 
-The rules are those of `core/v1` validation of Kubernetes (`ValidateVolumes`, `ValidateVolumeMounts`). Of sources that
-are rare or that Kubernetes has removed only their presence matters here; what is in them is for the API server.
+The rules are those of `core/v1` validation of Kubernetes (`ValidateVolumes`, `ValidateVolumeMounts`). The fields of
+rare and removed sources are not checked here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from webhook.cause import Cause, Duplicate, Forbidden, Invalid, NotFound, Notice
 from webhook.path import Path
 from webhook.values import items, mapping, objects, spec_of, text
 
-#: `core/v1` HostPathType, without the empty one.
+#: `core/v1` HostPathType, without the empty type.
 HOST_PATH_TYPES: Final = (
     *("BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"),
 )
@@ -54,33 +54,33 @@ _CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 RECURSIVE_MODES: Final = ("Disabled", "Enabled", "IfPossible")
 
-#: The highest mode of a file: nine permission bits, no set-user-ID, set-group-ID or sticky bit.
+#: The mode of a file: nine permission bits, no set-user-ID, set-group-ID or sticky bit.
 MODE: Final = number(0, 0o777, "must be between 0 and 511 (octal 0777)")
 
-#: `core/v1`: how long a token of a service account may last, in seconds: ten minutes to 2^32; absent is an hour.
+#: `core/v1`: expiration of a service account's token, in seconds: from ten minutes to 2^32; by default an hour.
 SHORTEST_TOKEN, LONGEST_TOKEN = 600, 2**32
 
-#: CSI: longest name of a driver, in characters.
+#: CSI: maximum length of the name of a driver, in characters.
 DRIVER_LIMIT: Final = 63
 
-#: Sources that kubelet no longer mounts.
+#: Sources that the kubelet no longer mounts.
 GONE: Final = (
     *("cephfs", "flocker", "gitRepo", "glusterfs", "photonPersistentDisk", "quobyte", "rbd", "scaleIO", "storageos"),
 )
-#: Sources that are rare, or served by CSI drivers today.
+#: Sources that are rare, or provided by CSI drivers today.
 RARE: Final = (
     *("awsElasticBlockStore", "azureDisk", "azureFile", "cinder", "fc", "flexVolume", "gcePersistentDisk", "iscsi"),
     *("portworxVolume", "vsphereVolume"),
 )
-#: The sources that valid jobs usually have.
+#: The usual sources.
 _PLAIN: Final = ("configMap", "emptyDir", "hostPath", "nfs", "persistentVolumeClaim", "secret")
 
-#: An amount of memory as people write it.
+#: An amount of memory in its usual form.
 _Size: TypeAlias = Annotated[str, Meta(pattern=whole_text("[0-9]{1,12}(?:[kMGT]|[KMGT]i)?"))]
 
 
 def without_backsteps(value: Any, path: Path) -> Iterator[Cause]:
-    """A path has no `..` among its steps: it must not lead out of where it begins."""
+    """A path has no element `..`, by which it could leave its folder."""
     if isinstance(value, str) and ".." in value.split("/"):
         yield Invalid(path, value, "must not contain '..'")
 
@@ -93,7 +93,7 @@ def relative(value: Any, path: Path) -> Iterator[Cause]:
 
 
 def _file_path(value: Any, path: Path) -> Iterator[Cause]:
-    """A file's path is relative, and not one of the names `..*`, which kubelet reserves (`core/v1`, KeyToPath)."""
+    """A file's path is relative, and not one of the names `..*`, which the kubelet reserves (`core/v1`, KeyToPath)."""
     yield from relative(value, path)
     if isinstance(value, str) and value.startswith("..") and value != ".." and not value.startswith("../"):
         yield Invalid(path, value, "must not begin with '..'")
@@ -105,7 +105,7 @@ def _absolute(value: Any, path: Path) -> Iterator[Cause]:
 
 
 def _medium(value: Any, path: Path) -> Iterator[Notice]:
-    """The medium of an emptyDir is not checked before a node mounts it."""
+    """The API server does not check the medium of an emptyDir; the kubelet cannot mount an unknown medium."""
     if isinstance(value, str) and value not in {"", "Memory"} and not value.startswith("HugePages"):
         detail = 'unknown medium, the pod would not start: use "Memory" or "HugePages", or remove the field'
         yield Notice(path, detail)
@@ -119,7 +119,7 @@ def _driver(value: Any, path: Path) -> Iterator[Cause]:
 
 
 def _one_reference(item: Any, path: Path) -> Iterator[Notice]:
-    """A file shows one thing, a field or a resource (`core/v1` validation, DownwardAPIVolumeFile)."""
+    """A file contains one field or one resource (`core/v1` validation, DownwardAPIVolumeFile)."""
     present = [name for name in _REFERENCES if item.get(name) is not None]
     if len(present) > 1:
         yield Invalid(path, "fieldRef and resourceFieldRef", "must have only one of them")
@@ -130,18 +130,18 @@ def _one_reference(item: Any, path: Path) -> Iterator[Notice]:
 
 
 def _files_differ(sources: Any, path: Path) -> Iterator[Cause]:
-    """No two listed files have one path; a token's is not compared (`core/v1` validation, VolumeProjection)."""
-    taken: dict[str, Path] = {}
+    """Paths of listed files are unique; those of tokens are not compared (`core/v1` validation, VolumeProjection)."""
+    used: dict[str, Path] = {}
     for index, source in objects(sources):
         for name in ("secret", "configMap", "downwardAPI"):
             for number_, item in objects(mapping(source.get(name)).get("items")):
                 file, here = text(item.get("path")), path / index / name / "items" / number_ / "path"
-                if file and taken.setdefault(file, here) is not here:
-                    yield Duplicate(here, file, f"already used by {taken[file]}")
+                if file and used.setdefault(file, here) is not here:
+                    yield Duplicate(here, file, f"already used by {used[file]}")
 
 
 def _claim(spec: Any, path: Path) -> Iterator[Notice]:
-    """A claim has access modes, of which ReadWriteOncePod stands alone, and requests storage."""
+    """A claim requests storage and has access modes; ReadWriteOncePod must be the only mode."""
     modes = items(spec.get("accessModes"))
     if not modes:
         yield Required(path / "accessModes", "must be at least one of " + ", ".join(ACCESS_MODES))
@@ -152,9 +152,9 @@ def _claim(spec: Any, path: Path) -> Iterator[Notice]:
         yield Forbidden(path / "accessModes", "ReadWriteOncePod must be the only access mode")
     resources, here = mapping(spec.get("resources")), path / "resources"
     for field in ("requests", "limits"):
-        for name, given in mapping(resources.get(field)).items():
+        for name, value in mapping(resources.get(field)).items():
             rule = _STORAGE if (field, name) == ("requests", "storage") else _AMOUNT
-            yield from rule.check(given, (here / field).key(name))
+            yield from rule.check(value, (here / field).key(name))
     if "storage" not in mapping(resources.get("requests")):
         yield Required((here / "requests").key("storage"), "must be the size of the volume, such as 10Gi")
 
@@ -167,7 +167,7 @@ def _must_be(meaning: str, check: Check = nothing, plain: Any = Text) -> ValueRu
     return need(ValueRule(check, plain), f"must be {meaning}")
 
 
-#: The fields that a file may hold; labels and annotations one by one, beside these.
+#: The fields that a file may contain, in addition to single labels and annotations.
 _FILE_FIELDS: Final = tuple(f"metadata.{field}" for field in ("annotations", "labels", "name", "namespace", "uid"))
 _REFERENCES: Final[Rules] = {
     "fieldRef": field_reference(_FILE_FIELDS),
@@ -190,7 +190,7 @@ _STORAGE: Final = amount("must be greater than zero", above=True)
 _AMOUNT: Final = amount()
 _SUBDOMAIN: Final = formatted(names.dns_subdomain)
 
-#: What a claim requests (`core/v1` validation, PersistentVolumeClaimSpec).
+#: The spec of a claim (`core/v1` validation, PersistentVolumeClaimSpec).
 CLAIM_SPEC: Final = fields(
     _claim,
     selector=SELECTOR,
@@ -240,7 +240,7 @@ _one_source = one_source(SOURCES, "a volume has exactly one source")
 
 
 def _source(volume: Any, path: Path) -> Iterator[Notice]:
-    """A volume has one source; without any it is an emptyDir (`core/v1` defaults and validation, VolumeSource)."""
+    """A volume has one source; without a source it is an emptyDir (`core/v1` defaults and validation, VolumeSource)."""
     yield from _one_source(volume, path)
     present = [name for name in volume if name in SOURCES and volume[name] is not None]
     if not present:
@@ -255,7 +255,7 @@ _VOLUMES: Final = listed(fields(_source, name=_NAME), distinct("name", "already 
 
 
 def _mount(mount: Any, path: Path) -> Iterator[Cause]:
-    """A sub path is given in one way; a mount is recursively read-only only if it is read-only."""
+    """A mount has only one kind of sub path, and is recursively read-only only if it is read-only."""
     if mount.get("subPath") and mount.get("subPathExpr"):
         detail = "may not be set together with subPath: remove one of them"
         yield Invalid(path / "subPathExpr", mount["subPathExpr"], detail)
@@ -265,7 +265,7 @@ def _mount(mount: Any, path: Path) -> Iterator[Cause]:
 
 
 def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
-    """Mounts and devices are volumes of the pod; only a privileged container may mount into its node."""
+    """Mounts and devices refer to volumes of the pod; only a privileged container may propagate mounts to its node."""
     volumes = {text(volume.get("name")): volume for _, volume in reversed([*objects(spec_of(pod).get("volumes"))])}
     for container in containers(pod, path):
         privileged = mapping(container.json.get("securityContext")).get("privileged") is True
@@ -281,10 +281,10 @@ def _agreement(pod: Json, path: Path) -> Iterator[Cause]:
 
 
 def _devices(container: Json, volumes: Mapping[str, Json], path: Path) -> Iterator[Cause]:
-    """Only a volume by claim can be a device; a container has it as files or as a device, and at a path of its own."""
+    """Only a claim can be a device; a container uses it as files or as a device, and at a unique path."""
     mounts = [*objects(container.get("volumeMounts"))]
     mounted = {text(mount.get("name")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
-    taken = {text(mount.get("mountPath")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
+    used = {text(mount.get("mountPath")): path / "volumeMounts" / index for index, mount in reversed(mounts)}
     for index, device in objects(container.get("volumeDevices")):
         name, place = text(device.get("name")), text(device.get("devicePath"))
         here = path / "volumeDevices" / index
@@ -292,14 +292,14 @@ def _devices(container: Json, volumes: Mapping[str, Json], path: Path) -> Iterat
             yield Invalid(here / "name", name, "must be a volume whose source is persistentVolumeClaim or ephemeral")
         if name and name in mounted:
             yield Invalid(here / "name", name, f"is already mounted by {mounted[name]}")
-        if place and place in taken:
-            yield Invalid(here / "devicePath", place, f"must not be the mountPath of {taken[place]}")
+        if place and place in used:
+            yield Invalid(here / "devicePath", place, f"must not be the mountPath of {used[place]}")
 
 
 def _plain_volumes_agree(spec: Json, containers: Sequence[Json]) -> bool:
-    """Names differ, each volume has one source, mounts name volumes, and their places differ."""
+    """Names are unique, each volume has one source, mounts refer to volumes, and mount paths are unique."""
     volumes = spec.get("volumes", ())
-    # A volume of one source has two keys.
+    # A volume with one source has two keys.
     names_ = {volume["name"] for volume in volumes if len(volume) == 2}
     if len(names_) != len(volumes):
         return False

@@ -1,13 +1,13 @@
-"""The pod webhook: a pod gets what its job asks for, whoever creates it.
+"""The pod webhook: adds to a pod what its job requests, whoever creates the pod.
 
-- `digest`: what is remembered of a job
-- `lookup`: whether there is such a job, and such a pod of it: a cache knows, and where it is behind, the cluster
-- `budget`: how often the API server is asked, how many at once, and which of its answers are kept
-- `shape`: whether a pod can be read
-- `access`: who may use which prerequisite
-- `prerequisites`: which of them a pod names, and what goes into it; `workloads`: the same for Deployments and the like
+- `digest`: the summary of a job that the server remembers
+- `lookup`: finds the job of a pod, in a cache, or in the cluster if the cache may be behind
+- `budget`: limits requests to the API server, and caches answers
+- `shape`: checks whether a pod can be read
+- `access`: checks who may use a prerequisite
+- `prerequisites`: the prerequisites of a pod; `workloads`: those of Deployments and other workloads
 - `items`: the review of prerequisites themselves
-- `reviewer`: what a pod gets, whether it has all of it, and the answer of the server
+- `reviewer`: the review of pods
 """
 
 from jobgate.pods.access import PermissionCache

@@ -1,6 +1,6 @@
-"""Who may use which prerequisite: the API server is asked, within bounds, and its answers are kept for some seconds.
+"""Asks the API server who may use a prerequisite, within limits, and caches the answers for some seconds.
 
-A review makes no request: what it needs is asked for before, and what is not known then is denied.
+A review itself makes no request: the answers are requested before it, and unknown permissions are denied.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Final, TypeAlias
 from jobgate.pods.budget import AnswerCache, Budget
 from webhook import User
 
-#: Seconds for which an answer holds.
+#: Seconds for which an answer is cached.
 ALLOWED, DENIED = 30.0, 3.0
-#: Questions a second, and at once, for all namespaces together: names of namespaces may be made up.
+#: Questions per second, and burst, for all namespaces together, because a request may invent namespaces.
 RATE, BURST = 200.0, 400.0
-#: Most questions in flight, and the timeout of all that a review needs, in seconds: the API server waits 5 s.
+#: Maximum number of concurrent questions, and the timeout for those of one review in seconds; the API server waits 5 s.
 AT_ONCE: Final = 16
 TIMEOUT: Final = 2.0
 
-#: User, verb, resource, name, namespace; empty for any name, and for all namespaces. The plural may have a subresource.
+#: User, verb, resource, name, namespace. An empty name means any, an empty namespace all. The resource may have a
+#: subresource.
 Question: TypeAlias = tuple[User, str, str, str, str]
 #: Asks the cluster; it may raise anything.
 Ask: TypeAlias = Callable[[User, str, str, str, str], Awaitable[bool]]
@@ -30,7 +31,7 @@ _logger = logging.getLogger("jobgate")
 
 
 class PermissionCache:
-    """A `webhook.Access` whose answers come from the API server. `clock` gives seconds."""
+    """A `webhook.Access` with answers of the API server. `clock` returns seconds."""
 
     def __init__(self, ask: Ask, clock: Callable[[], float], budget: Budget | None = None) -> None:
         self._ask = ask
@@ -41,19 +42,21 @@ class PermissionCache:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
-        """Return whether a user may do something with an object; None where that is not known."""
+        """Return whether a user may do something with an object; None if that is unknown."""
         return self._answers.get((user, verb, resource, name, namespace))
 
     def lacks(self, questions: Iterable[Question]) -> list[Question]:
-        """Return those of some questions whose answer is not known, or not for long enough to review with it."""
-        return [one for one in questions if self._answers.get(one, ahead=1.0) is None]
+        """Return the questions without an answer that is cached for long enough to finish a review."""
+        return [question for question in questions if self._answers.get(question, ahead=1.0) is None]
 
     async def learn(self, questions: Iterable[Question], namespace: str = "") -> None:
-        """Ask what is not known. What is not answered in time stays unknown.
+        """Ask the questions without a cached answer. Without an answer in time, a permission stays unknown.
 
-        `namespace` is that on whose account questions about all namespaces are asked.
+        Questions about all namespaces count against the budget of `namespace`.
         """
-        flights = [flight for one in self.lacks(questions) if (flight := self._flight(one, namespace)) is not None]
+        flights = [
+            flight for question in self.lacks(questions) if (flight := self._flight(question, namespace)) is not None
+        ]
         if flights:
             await asyncio.wait(flights, timeout=TIMEOUT)
 
@@ -68,7 +71,7 @@ class PermissionCache:
         try:
             async with asyncio.timeout(TIMEOUT), self._turns:
                 answer = await self._ask(*question)
-        except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
+        except Exception as error:  # noqa: BLE001  # a request can fail in any way
             fields = {"user": question[0].name[:253], "name": question[3], "reason": type(error).__qualname__}
             _logger.warning("failed to check the permission", extra={"fields": fields})
             return

@@ -1,4 +1,4 @@
-"""What is remembered of a stored job to wire its pods: some hundred bytes, where the job has many thousand."""
+"""The digest of a stored job, which the server remembers to wire its pods: some hundred bytes, not many thousand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.crew import crew_of
 from jobgate.jobs.job import job_of
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import is_run
+from jobgate.jobs.status import is_run
 from jobgate.plugins import Crew
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from jobgate.room import Room
@@ -22,12 +22,12 @@ from webhook.review import as_stored
 from webhook.values import metadata_of, text
 
 #: Fields of metadata that change with every write.
-_PASSING = frozenset({"resourceVersion", "generation", "managedFields"})
+_CHANGING = frozenset({"resourceVersion", "generation", "managedFields"})
 
-#: Most memory for all digests together, in bytes: that of 60,000 small jobs. Filled, it leaves 100 MiB of the memory
-#: limit that the manifests give the server.
+#: Maximum memory of all digests together, in bytes: that of 60,000 small jobs. It leaves 100 MiB of the memory limit
+#: in the manifests.
 ROOM: Final = 288 * 1024 * 1024
-#: For jobs of which no digest is kept, whatever they are: so many KiB are some 100,000 of a namespace.
+#: Maximum memory for jobs without a digest: enough for some 100,000 of a namespace.
 ENTRIES_ROOM: Final = 128 * 1024 * 1024
 
 _logger = logging.getLogger("jobgate")
@@ -35,20 +35,20 @@ _logger = logging.getLogger("jobgate")
 
 @dataclass(frozen=True, slots=True)
 class UnusableJob:
-    """What is remembered of a job that cannot be read or is too large for plugins: its pods are denied."""
+    """The digest of a job that cannot be read or is too large for plugins: its pods are denied."""
 
     uid: str
     reason: str
 
 
-#: Why pods are denied. An unreadable job's might be half-wired; an oversized one was stored past admission.
+#: Why pods are denied: an unreadable job might get incomplete pods; a too large job bypassed admission.
 UNREADABLE: Final = "cannot be read by jobgate: see the log of jobgate"
 OVERSIZED: Final = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
 
 
 @dataclass(frozen=True, slots=True)
 class UncachedJob:
-    """What is remembered of a job for which there was no room: it is read whenever it is needed.
+    """The digest of a job for which there is no room: the job is read from the cluster whenever it is needed.
 
     Its `seal` changes with the job.
     """
@@ -57,16 +57,16 @@ class UncachedJob:
     seal: bytes
 
 
-#: What a job reads as, and what is remembered of it.
+#: The result of reading a job, and what is remembered of it.
 Read: TypeAlias = Crew | UnusableJob
 Digest: TypeAlias = Read | UncachedJob
 
 
 def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None = None) -> Read:
-    """Return what is remembered of a job of a kind, whatever it looks like; of one that asks for nothing, its identity.
+    """Return the digest of a job, which may be any JSON; only its identity if it requests nothing for its pods.
 
-    Jobs that were stored before today's defaults are read with them, as their operator and their users' next change
-    will see them. The settings say what the installation asks for, for every job.
+    Stored jobs are read with the current defaults. The settings contain the plugins that the installation requests for
+    every job.
     """
     settings = settings or Settings()
     metadata = metadata_of(document)
@@ -76,9 +76,9 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
         if not job.has_readable_tasks:
             return UnusableJob(uid, UNREADABLE)
         crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
-    except Exception as error:  # noqa: BLE001  # whatever it is: one odd job must not keep us from all others
+    except Exception as error:  # noqa: BLE001  # one invalid job must not affect the others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
-        reason = type(error).__qualname__  # its text may hold values of the job
+        reason = type(error).__qualname__  # its message may contain values of the job
         _logger.error("failed to read the job", extra={"fields": {**fields, "reason": reason}})  # noqa: TRY400
         return UnusableJob(uid, UNREADABLE)
     if not crew.asks:
@@ -91,10 +91,10 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
 
 
 class Digests:
-    """The digests of a kind's jobs, each made once while it is remembered.
+    """The digests of a kind's jobs, each computed only once while it is remembered.
 
-    Reading a job of a thousand tasks takes a fifth of a second, and its operator writes its status all the time: what
-    the digest is made of is the same then.
+    Reading a job of a thousand tasks takes a fifth of a second, and its operator often writes its status, which does
+    not change the digest.
     """
 
     def __init__(self, kind: JobKind, settings: Settings | None = None, room: Room | None = None) -> None:
@@ -102,16 +102,16 @@ class Digests:
         self._settings = settings
         self._room = room or Room(ROOM)
         self._full = False
-        self._made: WeakValueDictionary[bytes, Crew] = WeakValueDictionary()
+        self._crews: WeakValueDictionary[bytes, Crew] = WeakValueDictionary()
 
     def of(self, document: dict[str, Any]) -> Digest:
-        """Return what is remembered of a job."""
+        """Return the digest of a job."""
         seal = _seal(document)
-        made = self._made.get(seal) or digest_of(self._kind, document, self._settings)
-        if not isinstance(made, Crew) or seal in self._made:
-            return made
-        size = weight(made, LIMIT + MARGIN)
-        fits = self._room.swap(made.namespace, size)
+        digest = self._crews.get(seal) or digest_of(self._kind, document, self._settings)
+        if not isinstance(digest, Crew) or seal in self._crews:
+            return digest
+        size = weight(digest, LIMIT + MARGIN)
+        fits = self._room.swap(digest.namespace, size)
         if not fits and not self._full:
             _logger.warning(
                 "cache full",
@@ -119,23 +119,26 @@ class Digests:
             )
         self._full = not fits
         if not fits:
-            return UncachedJob(made.uid, seal)
-        self._made[seal] = made
-        finalize(made, self._room.give, made.namespace, size).atexit = False
-        return made
+            return UncachedJob(digest.uid, seal)
+        self._crews[seal] = digest
+        finalize(digest, self._room.give, digest.namespace, size).atexit = False
+        return digest
 
     def read(self, document: dict[str, Any]) -> Read:
-        """Return what a job reads as, without remembering it."""
-        return self._made.get(_seal(document)) or digest_of(self._kind, document, self._settings)
+        """Read a job without remembering it."""
+        return self._crews.get(_seal(document)) or digest_of(self._kind, document, self._settings)
 
 
 def _seal(document: dict[str, Any]) -> bytes:
-    """Return a fingerprint of a job: of its status only whether jobgate runs it, and not what each write changes."""
-    metadata = {key: value for key, value in metadata_of(document).items() if key not in _PASSING}
-    said = {**document, "metadata": metadata, "status": is_run(document)}
-    return blake2b(msgspec.json.encode(said), digest_size=32).digest()  # orjson writes no more than 254 levels
+    """Return a fingerprint of a job without the fields that every write changes, and without its status.
+
+    But it includes whether jobgate runs the job.
+    """
+    metadata = {key: value for key, value in metadata_of(document).items() if key not in _CHANGING}
+    content = {**document, "metadata": metadata, "status": is_run(document)}
+    return blake2b(msgspec.json.encode(content), digest_size=32).digest()  # orjson writes no more than 254 levels
 
 
 def _identity(crew: Crew) -> Crew:
-    """Return a crew of which only is known which job it is."""
+    """Return a crew with only the identity of its job."""
     return Crew(crew.api_version, crew.kind, crew.plural, crew.namespace, crew.name, crew.uid, facts=crew.facts)

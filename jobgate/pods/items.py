@@ -1,6 +1,6 @@
-"""The review of prerequisites: an item with a fault of its own is denied.
+"""The review of prerequisites: an item with faults of its own is denied.
 
-What it requires need not exist yet: files are applied in any order. The status says whether it all fits.
+The items that it requires need not exist yet, because users apply files in any order. The status reports missing items.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class ItemReviewer:
     def __init__(
         self, known: Objects | None = None, access: PermissionCache | None = None, *, enforces: bool = True
     ) -> None:
-        """Make a reviewer; without a cluster, nothing is `known` and there is no `access` to check."""
+        """Create a reviewer; without a cluster, `known` and `access` are None."""
         self._known = known
         self._access = access
         self._enforces = enforces
 
     async def review(self, request: Request) -> Response | None:
-        """Return the answer, or None for what is no prerequisite."""
+        """Return the answer; None if the object is not a prerequisite."""
         group = request.api_version.rpartition("/")[0]
         if group != GROUP or request.kind not in RESOURCES or request.subresource:
             return None
@@ -45,7 +45,7 @@ class ItemReviewer:
         try:
             read = PrerequisiteSpec.model_validate(spec or {})
         except ValidationError:
-            return Response(request.uid)  # the API server's schema says where
+            return Response(request.uid)  # the API server's schema check reports the fault
         causes = causes_of(request.kind, spec, read)
         response = Response(request.uid, causes, subject=(request.kind, GROUP, request.name))
         if not causes and request.kind == NAMESPACED:
@@ -56,12 +56,12 @@ class ItemReviewer:
         return response if self._enforces else response.forgiving(warns=True)
 
     async def _unusable(self, request: Request, spec: PrerequisiteSpec) -> list[Cause]:
-        """Return which items it newly requires that its author may not use.
+        """Return a cause for each newly required item that the author may not use.
 
-        Jobs that name it are stored already, and were checked for what it required then.
+        Stored jobs that name the item were only checked for the items that it required at that time.
 
         Raises:
-            LookupError: the items, or whether they may be used, are not known yet; the text is for the client.
+            LookupError: the items or permissions are not known yet; the message is for the client.
         """
         if self._known is None or self._access is None:
             return []
@@ -71,28 +71,27 @@ class ItemReviewer:
             before = PrerequisiteSpec()
         find = finder(self._known, request.namespace)
         try:
-            required, known = _required(spec, find), _required(before, find)
+            required, required_before = _required(spec, find), _required(before, find)
         except LookupError:
             raise LookupError(UNKNOWN_ITEMS) from None
         if len(required) > INSTANCES:
-            return [
-                Invalid(
-                    _REQUIRE, None, f"{ProblemReason.TOO_LARGE}: more than {INSTANCES} items with what these require"
-                )
-            ]
-        for one in known:
-            required.pop(one, None)
-        questions = {one: (request.user, USE, RESOURCES[one[0]], one[1], request.namespace) for one in required}
+            detail = f"{ProblemReason.TOO_LARGE}: more than {INSTANCES} items with what these require"
+            return [Invalid(_REQUIRE, None, detail)]
+        for key in required_before:
+            required.pop(key, None)
+        questions = {
+            (kind, name): (request.user, USE, RESOURCES[kind], name, request.namespace) for kind, name in required
+        }
         await self._access.learn(questions.values())
         causes: list[Cause] = []
         unknown = ""
         for (kind, name), place in required.items():
-            may = self._access.may(*questions[kind, name])
+            allowed = self._access.may(*questions[kind, name])
             resource = RESOURCES[kind].partition(".")[0]
             detail = f"user {request.user.name!r} cannot use {kind} {name}: ask for the verb {USE} on {resource} {name}"
-            if may is None:
+            if allowed is None:
                 unknown = f"whether user {request.user.name!r} may use {kind} {name} cannot be checked now: retry in 1s"
-            elif not may:
+            elif not allowed:
                 causes.append(Forbidden(_REQUIRE / place, detail))
         if unknown and not causes:
             raise LookupError(unknown)
@@ -100,16 +99,16 @@ class ItemReviewer:
 
 
 def _required(spec: PrerequisiteSpec, find: Find) -> dict[tuple[str, str], int]:
-    """Return the kinds and names of what an item requires, there or not, with the place in its list.
+    """Return the kinds and names of the items that an item requires, each with the index in its own list.
 
-    Nothing stops at a fault: what is missing or wrong today may be right when a pod is made.
+    Missing and invalid items are included, because they may be correct when a pod is created.
     """
-    found: dict[tuple[str, str], int] = {}
-    coming = deque((reference(one), place) for place, one in enumerate(spec.require or ()))
-    while coming and len(found) <= INSTANCES:
-        one, place = coming.popleft()
-        if (one.kind, one.name) not in found:
-            found[one.kind, one.name] = place
-            if (item := find(one.kind, one.name)) is not None:
-                coming.extend((reference(inner, item.kind), place) for inner in item.spec.require or ())
-    return found
+    required: dict[tuple[str, str], int] = {}
+    pending = deque((reference(entry), place) for place, entry in enumerate(spec.require or ()))
+    while pending and len(required) <= INSTANCES:
+        wanted, place = pending.popleft()
+        if (wanted.kind, wanted.name) not in required:
+            required[wanted.kind, wanted.name] = place
+            if (item := find(wanted.kind, wanted.name)) is not None:
+                pending.extend((reference(entry, item.kind), place) for entry in item.spec.require or ())
+    return required

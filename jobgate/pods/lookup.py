@@ -1,8 +1,7 @@
-"""Whether there is the job that a pod says it belongs to, and such a pod of it.
+"""Looks up the job that a pod claims to belong to, and the pod's place in it.
 
-A cache knows almost always. Where it does not (no such job, another uid, an index beyond the replicas that it knows),
-it may be behind: then the API server is asked once, within a budget. A pod that names the uid of a job that does not
-exist is never wired.
+Nearly always a cache has the job. If it lacks the job, or has another uid or too few replicas, it may be behind: then
+the API server is asked once, within a budget. A pod that names the uid of a missing job is never wired.
 """
 
 from __future__ import annotations
@@ -25,27 +24,26 @@ from jobgate.pods.budget import AT_ONCE, SHARE, Budget
 from jobgate.pods.digest import Digest, Read, UnusableJob
 from webhook import NotInstalled
 
-#: Most seconds that a request waits for its turn: with the answer, which takes at most 2 s, that is in time for the API
-#: server, which waits 5 s.
+#: Maximum seconds that a request waits for its turn. The answer takes at most 2 s more, and the API server waits 5 s.
 TIMEOUT = 2.0
-#: Longest uid that is looked up, in characters: they are UUIDs.
+#: Maximum length of a uid, in characters; real ones are UUIDs.
 UID = 64
 
 _logger = logging.getLogger("jobgate")
 
 
 class DigestCache(Protocol):
-    """A cache of digests. Looking into it costs no request."""
+    """A cache of digests. It makes no requests."""
 
     def get(self, name: str, namespace: str = "") -> Digest | None:
-        """Return the digest of a job, or None where there is no such job.
+        """Return the digest of a job, or None if there is no such job.
 
         Raises:
-            LookupError: nothing is known.
+            LookupError: the jobs are not known yet.
         """
 
 
-#: Reads a job by its name and namespace; None where there is none. It ends within seconds, and may raise anything.
+#: Reads a job by its name and namespace; None if it does not exist. It ends within seconds, and may raise anything.
 Fetch: TypeAlias = Callable[[str, str], Coroutine[None, None, Read | None]]
 
 
@@ -61,13 +59,13 @@ class LookupResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LookupVerdict:
-    """What a lookup found out about a pod.
+    """The result of a lookup for a pod.
 
     Attributes:
-        result: UNASKED where the job asks for nothing that goes into pods; UNKNOWN where there is no such job and the
-            pod has no owner reference, as labels alone prove nothing; DENIED where the pod can never be wired.
-        member: the pod that was found.
-        reason: why it is later or denied, as a sentence.
+        result: UNASKED if the job requests nothing for its pods; UNKNOWN if there is no such job and the pod has no
+            owner reference, because labels alone prove nothing; DENIED if the pod can never be wired.
+        member: the pod's place in its job.
+        reason: the reason for LATER or DENIED, as a sentence.
     """
 
     result: LookupResult
@@ -99,35 +97,35 @@ class Lookup:
         self._flights: dict[tuple[str, str, str], asyncio.Task[Read | LookupVerdict | None]] = {}
 
     def part(self, namespace: str, claim: Claim) -> Part | None:
-        """Return the task that a claim names if there is one in the cache; no request is made.
+        """Return the task that a claim names, if the cache has it; no request is made.
 
         Raises:
             LookupError: the jobs are not known yet.
         """
         try:
-            known = self._known.get(claim.job, namespace)
+            job = self._known.get(claim.job, namespace)
         except NotInstalled:
             return None
-        return known.part(claim.task) if isinstance(known, Crew) and not _is_another(known, claim) else None
+        return job.part(claim.task) if isinstance(job, Crew) and not _is_another(job, claim) else None
 
     async def find(self, namespace: str, claim: Claim) -> LookupVerdict:
         """Return the verdict on a pod's claim, with at most one request."""
         try:
-            known = self._known.get(claim.job, namespace)
+            job = self._known.get(claim.job, namespace)
         except LookupError:
-            known = None
-        if isinstance(known, UnusableJob) and not _is_another(known, claim):
-            return self._unusable(known, claim)
-        # A job that is not kept is unknown, as one that does not exist.
-        if isinstance(known, Crew) and (verdict := _judged(known, claim)):
+            job = None
+        if isinstance(job, UnusableJob) and not _is_another(job, claim):
+            return self._unusable(job, claim)
+        # An `UncachedJob` is looked up like a missing job.
+        if isinstance(job, Crew) and (verdict := _verdict(job, claim)):
             return verdict
         if dns_subdomain(claim.job) or len(claim.uid) > UID:
             return self._denied(claim) if claim.owned else UNKNOWN
         return await self._ask(namespace, claim)
 
     async def _ask(self, namespace: str, claim: Claim) -> LookupVerdict:
-        """Read the job, because the cache does not know it or may be behind."""
-        # By the uid too: a lookup before the job was created again does not apply to the new one.
+        """Read the job, because the cache lacks it or may be behind."""
+        # The key contains the uid, because a job may be deleted and created again with its name.
         key = namespace, claim.job, claim.uid
         flight = self._flights.get(key)
         if flight is None:
@@ -136,29 +134,29 @@ class Lookup:
             flight = self._flights[key] = asyncio.create_task(self._fly(namespace, claim))
             flight.add_done_callback(lambda done: self._landed(key, done))
         try:
-            # Others may wait for the same answer, also if this request is cancelled.
-            found = await asyncio.shield(flight)
-        except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
+            # Other requests may wait for the same answer, even if this request is cancelled.
+            job = await asyncio.shield(flight)
+        except Exception as error:  # noqa: BLE001  # a request can fail in any way
             fields = {"kind": self._kind, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("failed to look up the job", extra={"fields": fields})
             return LookupVerdict(LookupResult.LATER, reason=f"failed to look up {self._job(claim)}")
-        if isinstance(found, LookupVerdict):
-            return found
-        if found is None or _is_another(found, claim):
+        if isinstance(job, LookupVerdict):
+            return job
+        if job is None or _is_another(job, claim):
             return self._denied(claim) if claim.owned else UNKNOWN
-        if isinstance(found, UnusableJob):
-            return self._unusable(found, claim)
-        return _judged(found, claim) or LookupVerdict(LookupResult.LATER, reason=self._behind(claim))
+        if isinstance(job, UnusableJob):
+            return self._unusable(job, claim)
+        return _verdict(job, claim) or LookupVerdict(LookupResult.LATER, reason=self._behind(claim))
 
     async def _fly(self, namespace: str, claim: Claim) -> Read | LookupVerdict | None:
-        """Wait for a turn of the namespace, of which it has no more than its share, and read the job."""
+        """Wait for a turn of the namespace, within its share of all requests, and read the job."""
         share = self._shares.setdefault(namespace, asyncio.Semaphore(SHARE))
         first = self._firsts.setdefault(namespace, asyncio.Lock())
         async with AsyncExitStack() as turn:
             try:
                 async with asyncio.timeout(TIMEOUT):
                     await turn.enter_async_context(share)
-                    async with first:  # of each namespace one waits, so that namespaces take turns
+                    async with first:  # one request of each namespace waits, so that namespaces take turns
                         await turn.enter_async_context(self._turns)
             except TimeoutError:
                 return self._too_many(claim)
@@ -175,7 +173,7 @@ class Lookup:
         )
 
     def _behind(self, claim: Claim) -> str:
-        """Return why the job, as it is stored, has no such pod; its operator may be ahead of that."""
+        """Return why the stored job has no such pod; its operator may know a newer version."""
         task = claim.task[:LABEL_LIMIT]
         if claim.index is None:
             return f"cannot determine the index of the pod in task {task} of {self._job(claim)}"
@@ -191,12 +189,12 @@ class Lookup:
         return f"{self._kind} {claim.job[:253]}"
 
 
-def _judged(crew: Crew, claim: Claim) -> LookupVerdict | None:
-    """Return the verdict of a job on a claim, or None where the job may have changed since it was read."""
+def _verdict(crew: Crew, claim: Claim) -> LookupVerdict | None:
+    """Return the verdict on a claim by its job, or None if the job may have changed since it was read."""
     if _is_another(crew, claim):
         return None
     if claim.facts.get(RUN_LABEL, "") != crew.facts.get(RUN_LABEL, ""):
-        return None  # the runner has taken the job over since
+        return None  # the runner has taken over the job meanwhile
     if not crew.asks:
         return UNASKED
     part = crew.part(claim.task)
@@ -208,7 +206,7 @@ def _judged(crew: Crew, claim: Claim) -> LookupVerdict | None:
 
 
 def _is_another(job: Read, claim: Claim) -> bool:
-    """Return whether a job is another one of the same name."""
+    """Return whether a job only has the same name as the claimed one."""
     if claim.uid and job.uid != claim.uid:
         return True
     return isinstance(job, Crew) and any(job.facts.get(key, value) != value for key, value in claim.facts.items())

@@ -1,6 +1,6 @@
-"""Whether a pod can be read: every part that is wired has the type that Pods have.
+"""Checks that the parts of a pod that plugins and prerequisites use have the types of a Pod.
 
-The API server sends nothing else. So this is for direct calls, and lets all that follows read without checks.
+The API server only sends such pods, but others may call the server. Later code can read the pod without checks.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class _Pod(msgspec.Struct):
 
 
 def fault(pod: Mapping[str, Any]) -> Cause | None:
-    """Return the fault of a pod of which a part has another type, or None."""
+    """Return the fault of a pod if a part has a wrong type, or None."""
     try:
         msgspec.convert({"spec": None, **pod}, _Pod)
-    except ValueError as error:  # also of half a character, which has no UTF-8
+    except ValueError as error:  # also for a lone surrogate, which UTF-8 cannot encode
         return Cause("", f"not a pod: {str(error)[:200]!a}")
     return None

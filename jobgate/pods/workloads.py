@@ -1,6 +1,6 @@
-"""The review of Deployments, Jobs and the like whose pods name prerequisites: faults are reported to who applies one.
+"""The review of Deployments, Jobs and other workloads with prerequisites in their pods.
 
-Their controllers create the pods later, under accounts without the user's permissions; so these are checked here.
+Controllers create the pods later, under their own accounts. So faults and permissions are checked here, for the user.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.wiring import WORKLOADS, ClaimedJob, whose
+from jobgate.jobs.wiring import WORKLOADS, ClaimedJob, claimed_job
 from jobgate.plugins import Part
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup
@@ -21,7 +21,7 @@ from webhook import Cause, Draft, Operation, Path, Request, Response
 
 
 class WorkloadReviewer:
-    """Reviews workloads, and changes nothing. `lookups` find the jobs of which a workload may run a task."""
+    """Reviews workloads, and changes nothing. `lookups` find the job of a workload that runs a task of a job."""
 
     def __init__(
         self, prerequisites: Prerequisites, lookups: Iterable[tuple[JobKind, Lookup]] = (), *, enforces: bool = True
@@ -29,11 +29,11 @@ class WorkloadReviewer:
         lookups = tuple(lookups)
         self._prerequisites = prerequisites
         self._kinds = tuple(kind for kind, _ in lookups)
-        self._lookups = {kind.gvk: one for kind, one in lookups}
+        self._lookups = {kind.gvk: lookup for kind, lookup in lookups}
         self._enforces = enforces
 
     async def review(self, request: Request) -> Response | None:
-        """Return the answer, or None for what is no workload, or names nothing that it has not named before."""
+        """Return the answer; None if the object is not a workload, or its references are absent or unchanged."""
         group = request.api_version.rpartition("/")[0]
         if (group, request.kind) not in WORKLOADS or request.subresource:
             return None
@@ -57,18 +57,18 @@ class WorkloadReviewer:
             raise LookupError(f"the jobs of kind {job.kind.kind} are not known yet: retry in 1s") from None
 
     async def _faults(self, request: Request, template: Mapping[str, Any]) -> list[Cause]:
-        """Return what is wrong.
+        """Return the faults of a workload's prerequisites.
 
         Raises:
-            LookupError: what this needs is not known yet; the text is for the client.
+            LookupError: jobs, items or permissions are not known yet; the message is for the client.
         """
         pod = {"metadata": template.get("metadata"), "spec": template.get("spec")}
         if fault := shape.fault(pod):
             return [fault]
         start = "spec.jobTemplate.spec.template" if request.kind == "CronJob" else "spec.template"
-        job = whose(pod, self._kinds)
+        job = claimed_job(pod, self._kinds)
         place = (Path(start) / "metadata" / "annotations").key(ANNOTATION)
-        found = wanted(pod, job, self._part(job, request.namespace), request, place)
-        if found is None or isinstance(found, Cause):
-            return [] if found is None else [found]
-        return await self._prerequisites.put(Draft(pod), found, request)
+        references = wanted(pod, job, self._part(job, request.namespace), request, place)
+        if references is None or isinstance(references, Cause):
+            return [] if references is None else [references]
+        return await self._prerequisites.put(Draft(pod), references, request)

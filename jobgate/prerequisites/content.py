@@ -1,4 +1,4 @@
-"""What resolved items put into a pod together: hooks in the order in which they run, mounts, variables, plugins."""
+"""The content that resolved items add to a pod: hooks in the order in which they run, mounts, variables, plugins."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.resolve import Instance, Resolution
 from jobgate.prerequisites.script import Hook, rendered_size, substituted
 
-#: Most bytes of all commands of one pod. Linux takes an argument of 131,071 bytes; quoting makes commands longer.
+#: Maximum size of all commands of a pod, in bytes. Linux accepts an argument of 131,071 bytes; quoting lengthens it.
 COMMANDS_LIMIT: Final = 32 * 1024
-#: Most bytes of all else that one pod gets, with values filled in: a text may have a placeholder many times.
+#: Maximum size of all other content of a pod, with values, in bytes: a text may repeat a placeholder many times.
 TEXTS_LIMIT: Final = 128 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A claim that is mounted at a path, as the instance `by` asks for."""
+    """A claim that is mounted at a path for the instance `by`."""
 
     claim: str
     path: str
@@ -32,11 +32,11 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What goes into a pod.
+    """The content to add to a pod.
 
     Attributes:
-        hooks: in the order in which they run: at the start as resolved, at the end reversed.
-        mounts: parents before what is below them.
+        hooks: in the order in which they run: at the start in the order of resolution, at the end reversed.
+        mounts: parents before their subfolders.
         env: variables, by name.
         plugins: arguments of plugins, by name.
     """
@@ -48,17 +48,17 @@ class Injection:
 
 
 def content_of(resolution: Resolution) -> tuple[Injection, list[PrerequisiteProblem]]:
-    """Return what resolved items put into a pod, and their conflicts."""
+    """Return the content that resolved items add to a pod, and their conflicts."""
     merge = _Merge()
-    for one in resolution.instances:
-        if merge.fits(one):
-            merge.add(one)
+    for instance in resolution.instances:
+        if merge.fits(instance):
+            merge.add(instance)
     return merge.content(), merge.problems
 
 
 @dataclass(slots=True)
 class _Merge:
-    """What goes into a pod, while it is collected; of two parts that conflict, the first stays."""
+    """Collects the content for a pod; if two parts conflict, the first stays."""
 
     problems: list[PrerequisiteProblem] = field(default_factory=list)
     starts: list[Hook] = field(default_factory=list)
@@ -71,89 +71,93 @@ class _Merge:
 
     @property
     def full(self) -> bool:
-        """Whether there is more than a pod may get."""
+        """Whether the content is too large for a pod."""
         return self.commands > COMMANDS_LIMIT or self.texts > TEXTS_LIMIT
 
-    def fits(self, one: Instance) -> bool:
-        """Count the size of an instance without filling in its values, which may take gigabytes."""
-        for place, text in leaves(one.item.spec):
+    def fits(self, instance: Instance) -> bool:
+        """Count the size of an instance without inserting its values, which may take gigabytes."""
+        for place, text in leaves(instance.item.spec):
             if self.full:
                 return False
-            size = rendered_size(text, one.values)
+            size = rendered_size(text, instance.values)
             if place.startswith("cmd."):
                 self.commands += size + 1
             else:
                 self.texts += size
         return not self.full
 
-    def add(self, one: Instance) -> None:
-        """Add what an instance brings."""
-        for hook in _hooks(one):
+    def add(self, instance: Instance) -> None:
+        """Add the content of an instance."""
+        for hook in _hooks(instance):
             (self.starts if hook.event == TaskEvent.TASK_STARTS.value else self.ends).append(hook)
-        if (mount := _mount(one)) is not None:
-            self._mount(one, mount)
-        for variable in _rendered(one, one.item.spec.env or ()):
+        if (mount := _mount(instance)) is not None:
+            self._mount(instance, mount)
+        for variable in _rendered(instance, instance.item.spec.env or ()):
             if not isinstance(variable.get("name"), str):
-                continue  # which the item's own faults report
+                continue  # the item's own faults report it
             if self.env.setdefault(variable["name"], variable) != variable:
                 detail = f"variable {variable['name']} has another value in an item before it"
-                self._problem(ProblemReason.ENV_CONFLICT, one, detail)
-        if (use := one.item.spec.plugin) is not None:
-            arguments = _rendered(one, use.arguments)
+                self._problem(ProblemReason.ENV_CONFLICT, instance, detail)
+        if (use := instance.item.spec.plugin) is not None:
+            arguments = _rendered(instance, use.arguments)
             if self.plugins.setdefault(use.name, arguments) != arguments:
                 detail = f"plugin {use.name} has other arguments in an item before it"
-                self._problem(ProblemReason.PLUGIN_CONFLICT, one, detail)
+                self._problem(ProblemReason.PLUGIN_CONFLICT, instance, detail)
 
-    def _mount(self, one: Instance, mount: Mount) -> None:
+    def _mount(self, instance: Instance, mount: Mount) -> None:
         if fault := _fault_of(mount):
-            self._problem(ProblemReason.INVALID_VALUE, one, fault)
+            self._problem(ProblemReason.INVALID_VALUE, instance, fault)
         elif (first := self.mounts.setdefault(mount.path, mount)) != mount:
-            detail = f"{_said(mount)}, and {first.by.item.shown} {_said(first)}: give one of them another mountPath"
-            self._problem(ProblemReason.MOUNT_CONFLICT, one, detail)
+            detail = (
+                f"{_description(mount)}, and {first.by.item.shown} {_description(first)}: give one of them another "
+                "mountPath"
+            )
+            self._problem(ProblemReason.MOUNT_CONFLICT, instance, detail)
 
-    def _problem(self, reason: ProblemReason, one: Instance, detail: str) -> None:
-        self.problems.append(PrerequisiteProblem(reason, one.chain, detail, one.place))
+    def _problem(self, reason: ProblemReason, instance: Instance, detail: str) -> None:
+        self.problems.append(PrerequisiteProblem(reason, instance.chain, detail, instance.place))
 
     def content(self) -> Injection:
-        """Return all of it."""
+        """Return the whole content."""
         hooks = (*self.starts, *reversed(self.ends))
-        for what, size, most in (("commands", self.commands, COMMANDS_LIMIT), ("other texts", self.texts, TEXTS_LIMIT)):
-            if size > most:
-                detail = f"the {what} of all items have more than {most} bytes"
+        sizes = (("commands", self.commands, COMMANDS_LIMIT), ("other texts", self.texts, TEXTS_LIMIT))
+        for name, size, limit in sizes:
+            if size > limit:
+                detail = f"the {name} of all items have more than {limit} bytes"
                 self.problems.append(PrerequisiteProblem(ProblemReason.TOO_LARGE, (), detail))
         ordered = sorted(self.mounts.values(), key=lambda mount: mount.path.count("/"))
         return Injection(hooks, tuple(ordered), self.env, self.plugins)
 
 
-def _hooks(one: Instance) -> Iterator[Hook]:
-    """Yield one hook for each event: the callbacks of an event are one script."""
-    spec = one.item.spec
+def _hooks(instance: Instance) -> Iterator[Hook]:
+    """Yield a hook for each event: the callbacks of an event are one script."""
+    spec = instance.item.spec
     by_event: dict[TaskEvent, list[str]] = {}
     for callback in spec.cmd.callbacks if spec.cmd else ():
-        lines = (substituted(command, one.values) for command in callback.commands)
+        lines = (substituted(command, instance.values) for command in callback.commands)
         by_event.setdefault(callback.event, []).extend(lines)
     for event, commands in by_event.items():
         yield Hook(
             cast("Any", event.value),
             tuple(commands),
             cast("Any", spec.failure_policy.value),
-            one.item.source,
+            instance.item.source,
             spec.interpreter,
         )
 
 
-def _mount(one: Instance) -> Mount | None:
-    storage = one.item.spec.pvc_storage
+def _mount(instance: Instance) -> Mount | None:
+    storage = instance.item.spec.pvc_storage
     if storage is None:
         return None
-    claim = substituted(storage.name, one.values)
-    path = substituted(storage.mount_path or f"/mnt/{claim}", one.values)
+    claim = substituted(storage.name, instance.values)
+    path = substituted(storage.mount_path or f"/mnt/{claim}", instance.values)
     return Mount(
         claim=claim,
         path=path.rstrip("/") or path,
-        sub_path=substituted(storage.sub_path or "", one.values),
+        sub_path=substituted(storage.sub_path or "", instance.values),
         read_only=storage.read_only,
-        by=one,
+        by=instance,
     )
 
 
@@ -168,17 +172,17 @@ def _fault_of(mount: Mount) -> str | None:
     return "pvcStorage.subPath must be a relative path" if mount.sub_path.startswith("/") else None
 
 
-def _said(mount: Mount) -> str:
+def _description(mount: Mount) -> str:
     folder = f", folder {mount.sub_path}" if mount.sub_path else ""
     return f"mounts claim {mount.claim}{folder} at {mount.path}{' read-only' if mount.read_only else ''}"
 
 
-def _rendered(one: Instance, value: Any) -> Any:
+def _rendered(instance: Instance, value: Any) -> Any:
     """Return a JSON value with the placeholders in its texts replaced; keys stay as they are."""
     if isinstance(value, str):
-        return substituted(value, one.values)
+        return substituted(value, instance.values)
     if isinstance(value, Mapping):
-        return {key: _rendered(one, inner) for key, inner in value.items()}
+        return {key: _rendered(instance, inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_rendered(one, inner) for inner in value]
+        return [_rendered(instance, inner) for inner in value]
     return value

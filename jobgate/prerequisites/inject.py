@@ -1,4 +1,4 @@
-"""Puts the content of resolved items into a pod. A second time it adds nothing."""
+"""Puts the content of resolved items into a pod. Doing so again changes nothing."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from jobgate.prerequisites.reference import CONTAINER_ANNOTATION
 from jobgate.prerequisites.script import ScriptError, wrapped
 from webhook import Draft
 
-#: How kubectl knows the container that people mean.
+#: kubectl's annotation for the main container of a pod.
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 
 
 def target(pod: Mapping[str, Any], container_name: str = "") -> str | PrerequisiteProblem:
-    """Return the name of the container that gets what items bring: the one that is named, or the only one."""
+    """Return the name of the container that gets the content: the named container, or the only one."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
     containers = (pod.get("spec") or {}).get("containers") or ()
-    names = [one["name"] for one in containers if isinstance(one, dict) and isinstance(one.get("name"), str)]
-    named = container_name or annotations.get(CONTAINER_ANNOTATION)
-    if named is not None and named not in names:
-        detail = f"annotation {CONTAINER_ANNOTATION} names {str(named)[:63]!r}; the pod has {', '.join(names)[:253]}"
+    names = [each["name"] for each in containers if isinstance(each, dict) and isinstance(each.get("name"), str)]
+    chosen = container_name or annotations.get(CONTAINER_ANNOTATION)
+    if chosen is not None and chosen not in names:
+        detail = f"annotation {CONTAINER_ANNOTATION} names {str(chosen)[:63]!r}; the pod has {', '.join(names)[:253]}"
         return PrerequisiteProblem(ProblemReason.UNKNOWN_CONTAINER, (), detail)
-    if named is None and annotations.get(DEFAULT_CONTAINER) in names:
-        named = annotations[DEFAULT_CONTAINER]
-    if named is not None or len(names) == 1:
-        return str(named or names[0])
+    if chosen is None and annotations.get(DEFAULT_CONTAINER) in names:
+        chosen = annotations[DEFAULT_CONTAINER]
+    if chosen is not None or len(names) == 1:
+        return str(chosen or names[0])
     detail = f"the pod has {len(names)} containers: name the one that is meant in the annotation {CONTAINER_ANNOTATION}"
     return PrerequisiteProblem(ProblemReason.UNKNOWN_CONTAINER, (), detail)
 
 
 def inject(pod: Draft, content: Injection, container_name: str = "") -> list[PrerequisiteProblem]:
-    """Put content into a pod of sound shape (`jobgate.pods.shape`), and return what cannot be put there.
+    """Put content into a pod with valid types (see `jobgate.pods.shape`), and return the faults.
 
     `container_name` is the container that the job names for its pods, or empty.
     """
@@ -44,10 +44,10 @@ def inject(pod: Draft, content: Injection, container_name: str = "") -> list[Pre
     name = target(pod.value, container_name)
     if isinstance(name, PrerequisiteProblem):
         return [name]
-    container = next(one for one in pod.each("spec", "containers") if one.get("name") == name)
+    container = next(each for each in pod.each("spec", "containers") if each.get("name") == name)
     problems = [*_mounts(pod, container, content)]
-    there = {one.get("name") for one in container.get("env") or ()}
-    container.insert("env", [dict(one) for variable, one in content.env.items() if variable not in there])
+    present = {variable.get("name") for variable in container.get("env") or ()}
+    container.insert("env", [dict(value) for variable, value in content.env.items() if variable not in present])
     return [*problems, *_wrap(container, content)]
 
 
@@ -57,22 +57,25 @@ def _mounts(pod: Draft, container: Draft, content: Injection) -> Iterator[Prereq
     for mount in content.mounts:
         volumes = spec.get("volumes") or []
         claims = {
-            (one.get("persistentVolumeClaim") or {}).get("claimName"): one.get("name") for one in reversed(volumes)
+            (present.get("persistentVolumeClaim") or {}).get("claimName"): present.get("name")
+            for present in reversed(volumes)
         }
         volume = claims.get(mount.claim) or volume_name(mount.claim)
-        taken = next((one for one in container.get("volumeMounts") or () if _path(one) == mount.path), None)
-        if taken is not None:
-            there = taken.get("name"), taken.get("subPath") or "", bool(taken.get("readOnly"))
-            if there != (volume, mount.sub_path, mount.read_only):
-                detail = (
-                    f"the container mounts {taken.get('name')} at {mount.path} already, where claim {mount.claim} goes"
-                )
-                yield _of(ProblemReason.MOUNT_CONFLICT, mount, detail)
+        same_path = next((each for each in container.get("volumeMounts") or () if _path(each) == mount.path), None)
+        if same_path is not None:
+            name = same_path.get("name")
+            if (name, same_path.get("subPath") or "", bool(same_path.get("readOnly"))) != (
+                volume,
+                mount.sub_path,
+                mount.read_only,
+            ):
+                detail = f"the container mounts {name} at {mount.path} already, where claim {mount.claim} goes"
+                yield _problem(ProblemReason.MOUNT_CONFLICT, mount, detail)
             continue
         if mount.claim not in claims:
-            if any(one.get("name") == volume for one in volumes):
+            if any(present.get("name") == volume for present in volumes):
                 detail = f"the pod's volume {volume} is not claim {mount.claim}: give the volume another name"
-                yield _of(ProblemReason.VOLUME_CONFLICT, mount, detail)
+                yield _problem(ProblemReason.VOLUME_CONFLICT, mount, detail)
                 continue
             spec.append("volumes", {"name": volume, "persistentVolumeClaim": {"claimName": mount.claim}})
         entry: dict[str, Any] = {"name": volume, "mountPath": mount.path}
@@ -82,12 +85,12 @@ def _mounts(pod: Draft, container: Draft, content: Injection) -> Iterator[Prereq
 
 
 def volume_name(claim: str) -> str:
-    """Return what the volume of a claim is called: a DNS label, the same for the same claim."""
-    plain = f"pvc-{claim}"
-    if not dns_label(plain):
-        return plain
-    end = sha256(claim.encode()).hexdigest()[:8]
-    return f"{plain.replace('.', '-')[: LABEL_LIMIT - 9].rstrip('-')}-{end}"
+    """Return the name of a claim's volume: a DNS label that depends only on the claim."""
+    name = f"pvc-{claim}"
+    if not dns_label(name):
+        return name
+    suffix = sha256(claim.encode()).hexdigest()[:8]
+    return f"{name.replace('.', '-')[: LABEL_LIMIT - 9].rstrip('-')}-{suffix}"
 
 
 def _path(mount: Mapping[str, Any]) -> str:
@@ -95,26 +98,25 @@ def _path(mount: Mapping[str, Any]) -> str:
     return path.rstrip("/") or path
 
 
-def _of(reason: ProblemReason, mount: Mount, detail: str) -> PrerequisiteProblem:
+def _problem(reason: ProblemReason, mount: Mount, detail: str) -> PrerequisiteProblem:
     return PrerequisiteProblem(reason, mount.by.chain, detail, mount.by.place)
 
 
 def _wrap(container: Draft, content: Injection) -> Iterator[PrerequisiteProblem]:
-    """Put hooks around the container's command; those that are around it already are replaced."""
+    """Put hooks around the container's command; earlier hooks are replaced."""
     if not content.hooks:
         return
     try:
-        made = wrapped(container.value, content.hooks)
+        command = list(wrapped(container.value, content.hooks)["command"])
     except ScriptError as error:
         yield PrerequisiteProblem(error.reason, (), f"container {container['name']}: {error}")
         return
-    command = list(made["command"])
     if command != container["command"]:
         container.correct("command", command)
 
 
 def annotate(pod: Draft, key: str, value: str) -> None:
-    """Set an annotation of ours, whatever it was; nothing where metadata or annotations are no objects."""
+    """Set one of our own annotations; do nothing if metadata or annotations are not objects."""
     if "metadata" not in pod:
         pod["metadata"] = {"annotations": {key: value}}
     elif (metadata := pod.at("metadata")) is None:

@@ -1,4 +1,4 @@
-"""One stored item: its parts, its hash, and what is wrong with it whatever else there is."""
+"""A stored item: its content, its hash, and its own faults."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from jobgate.room import weight_of
 from webhook import Cause
+from webhook.values import objects
 
-#: Digits of a hash that are shown and recorded: enough that no two generations of one item share them.
+#: Number of digits of a hash that are shown and recorded: enough to tell generations of an item apart.
 _DIGITS: Final = 16
-#: Most items of a cache that stay read: many small values take more memory so than `stored` counts.
+#: Maximum number of parsed items in a cache: parsed, many small values take more memory than `stored` counts.
 _KEPT: Final = 256
-#: Most faults of one item that are reported: a text of a mebibyte may have a hundred thousand.
+#: Maximum number of reported faults of an item: a text of a mebibyte may have a hundred thousand.
 FAULTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A Prerequisite or a ClusterPrerequisite, with the hash of its spec, and its own faults as reason and text."""
+    """A Prerequisite or a ClusterPrerequisite, with the hash of its spec, and its own faults as reasons and texts."""
 
     kind: str
     name: str
@@ -51,17 +52,17 @@ class Item:
 
     @property
     def shown(self) -> str:
-        """The item, as messages name it."""
+        """The kind and name for messages."""
         return f"{self.kind} {self.name}"
 
     @property
     def resource(self) -> str:
-        """The resource that it is one of."""
+        """The resource of its kind."""
         return RESOURCES[self.kind]
 
     @property
     def source(self) -> str:
-        """The item, as comments in commands and annotations name it."""
+        """The kind and name for annotations, and for comments in commands."""
         return f"{self.kind}/{self.name}"
 
 
@@ -69,57 +70,56 @@ _read_last: deque[ref[StoredItem]] = deque()
 
 
 def item_of(document: Mapping[str, Any], kind: str) -> Item:
-    """Return a stored object as an item; one that does not fit its schema is empty and has a fault.
+    """Return a stored object as an item; an object that does not fit its schema is an empty item with a fault.
 
-    The objects of a list have no kind, so it is an argument. What a cache keeps stays read for a while: many
-    tasks may name it.
+    The objects of a list have no kind, so it is an argument. The parsed form of a cached object is kept for a while,
+    because many tasks may name it.
     """
     if not isinstance(document, StoredItem):
         return _read(document, kind)
-    found = cast("Item | None", document.item)
-    if found is None:
-        found = document.item = _read(document, kind)
+    item = cast("Item | None", document.item)
+    if item is None:
+        item = document.item = _read(document, kind)
         _read_last.append(ref(document))
         if len(_read_last) > _KEPT and (oldest := _read_last.popleft()()) is not None:
             oldest.item = None
-    return found
+    return item
 
 
 def _read(document: Mapping[str, Any], kind: str) -> Item:
     metadata, spec = document.get("metadata") or {}, document.get("spec") or {}
-    dropped = document.get(DROPPED)
     try:
-        read = PrerequisiteSpec.model_validate(spec)
-        found = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)]
+        parsed = PrerequisiteSpec.model_validate(spec)
+        own = [(reason, f"spec.{field}: {detail}") for reason, field, detail in islice(faults(kind, parsed), FAULTS)]
     except ValidationError:
-        read = PrerequisiteSpec()
-        found = [
+        parsed = PrerequisiteSpec()
+        own = [
             (ProblemReason.MALFORMED, "the spec does not fit the schema of its kind: correct it, and apply it again")
         ]
-    if dropped:
-        found = [(ProblemReason.TOO_LARGE, f"the item cannot be used: {dropped}")]
+    if dropped := document.get(DROPPED):
+        own = [(ProblemReason.TOO_LARGE, f"the item cannot be used: {dropped}")]
     generation = metadata.get("generation")
     return Item(
         kind=kind,
         name=str(metadata.get("name")),
         generation=generation if isinstance(generation, int) else 0,
-        spec=read,
+        spec=parsed,
         hash=hash_of(spec),
-        faults=tuple(found),
+        faults=tuple(own),
     )
 
 
 def hash_of(value: Any) -> str:
-    """Return the hash of a JSON value, whatever the order of its keys."""
+    """Return the hash of a JSON value; it does not depend on the order of keys."""
     return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]
 
 
 def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
-    """Yield the faults of an item: reason, field below `spec`, and what would be right."""
+    """Yield the faults of an item: reason, field below `spec`, and detail."""
     yield from _variables(spec)
-    for place, one in enumerate(spec.require or ()):
-        yield from _required(kind, reference(one, kind), f"require[{place}]")
-    declared = {one.name for one in spec.template_variables or ()}
+    for place, entry in enumerate(spec.require or ()):
+        yield from _required(kind, reference(entry, kind), f"require[{place}]")
+    declared = {variable.name for variable in spec.template_variables or ()}
     known = f"declared are {', '.join(sorted(declared))}" if declared else "none is declared"
     for field, text in leaves(spec):
         for name in dict.fromkeys(PLACEHOLDER.findall(text)):
@@ -133,15 +133,15 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, s
             yield ProblemReason.MALFORMED, f"env[{place}].name", fault
 
 
-def causes(kind: str, spec: Any, read: PrerequisiteSpec) -> list[Cause]:
-    """Return why an item is denied: its size and its faults. `spec` is as it is written, `read` as it was read."""
-    found = [
-        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, read), FAULTS)
+def causes(kind: str, spec: Any, parsed: PrerequisiteSpec) -> list[Cause]:
+    """Return why an item is denied: its size and its faults. `spec` is the JSON, `parsed` its model."""
+    denied = [
+        Cause(f"spec.{field}", f"{reason}: {detail}") for reason, field, detail in islice(faults(kind, parsed), FAULTS)
     ]
     if weight_of(spec) > ITEM_LIMIT:
         detail = f"must take no more than {ITEM_LIMIT // 1024} KiB of memory: make several items of it"
-        found.insert(0, Cause("spec", f"{ProblemReason.TOO_LARGE}: {detail}"))
-    return found
+        denied.insert(0, Cause("spec", f"{ProblemReason.TOO_LARGE}: {detail}"))
+    return denied
 
 
 def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[ProblemReason, str, str]]:
@@ -157,23 +157,21 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Proble
 
 
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
-    if sum(len(one.pattern or "") for one in spec.template_variables or ()) > PATTERNS_LIMIT:
-        yield (
-            ProblemReason.TOO_LARGE,
-            "templateVariables",
-            f"all patterns have more than {PATTERNS_LIMIT} characters together",
-        )
+    variables = spec.template_variables or ()
+    if sum(len(variable.pattern or "") for variable in variables) > PATTERNS_LIMIT:
+        detail = f"all patterns have more than {PATTERNS_LIMIT} characters together"
+        yield ProblemReason.TOO_LARGE, "templateVariables", detail
         return
-    for place, one in enumerate(spec.template_variables or ()):
-        field = f"templateVariables[{place}]"
-        if one.pattern is not None and (fault := fault_of_pattern(one.pattern)):
+    for place, variable in enumerate(variables):
+        field, pattern, default = f"templateVariables[{place}]", variable.pattern, variable.default
+        if pattern is not None and (fault := fault_of_pattern(pattern)):
             yield ProblemReason.INVALID_VALUE, f"{field}.pattern", fault
-        elif one.default is not None and (fault := fault_of_value(str(one.default), one.pattern)):
+        elif default is not None and (fault := fault_of_value(str(default), pattern)):
             yield ProblemReason.INVALID_VALUE, f"{field}.default", fault
 
 
 def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
-    """Yield the texts of the plugin blocks, in which placeholders are replaced, with their fields."""
+    """Yield the texts of the plugin blocks, which may contain placeholders, with their fields."""
     for outer, callback in enumerate(spec.cmd.callbacks if spec.cmd else ()):
         for inner, command in enumerate(callback.commands):
             yield f"cmd.callbacks[{outer}].commands[{inner}]", command
@@ -200,34 +198,35 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
 
 def variables_shown(variables: list[TemplateVariable] | None) -> str:
     """Return the variables of an item as one line: `dataPath, minutes=30`."""
-    return ", ".join(one.name if one.default is None else f"{one.name}={one.default}" for one in variables or ())
+    return ", ".join(
+        variable.name if variable.default is None else f"{variable.name}={variable.default}"
+        for variable in variables or ()
+    )
 
 
-#: On a job: what it was checked with. On a pod: what it got.
+#: The annotation with the items that a job was checked with, or that a pod got.
 RECORD: Final = "jobgate.dev/prerequisites-recorded"
 
 
 def recorded(items: Iterable[Item], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
-    """Return the annotation's text; an item that is `known` keeps what was recorded of it."""
+    """Return the annotation's text; items in the `known` record keep their entries."""
     entries = [
-        (known or {}).get(one.source) or {"name": one.source, "generation": one.generation, "hash": one.hash}
-        for one in items
+        (known or {}).get(item.source) or {"name": item.source, "generation": item.generation, "hash": item.hash}
+        for item in items
     ]
     return json.dumps(entries, separators=(",", ":"))
 
 
 def read_record(text: Any) -> dict[str, Mapping[str, Any]]:
-    """Return what an annotation says, by item; nothing of what says nothing."""
+    """Return the entries of an annotation's text by item; invalid entries are left out."""
     try:
         entries = json.loads(text) if isinstance(text, str) else []
     except (ValueError, RecursionError):
         return {}
-    listed = entries if isinstance(entries, list) else []
     return {
-        one["name"]: {key: one[key] for key in ("name", "generation", "hash")}
-        for one in listed
-        if isinstance(one, dict)
-        and isinstance(one.get("name"), str)
-        and isinstance(one.get("generation"), int)
-        and isinstance(one.get("hash"), str)
+        entry["name"]: {key: entry[key] for key in ("name", "generation", "hash")}
+        for _, entry in objects(entries)
+        if isinstance(entry.get("name"), str)
+        and isinstance(entry.get("generation"), int)
+        and isinstance(entry.get("hash"), str)
     }

@@ -27,23 +27,23 @@ from crdgen import (
 GROUP: Final = "jobgate.dev"
 VERSION: Final = "v1alpha1"
 NAMESPACED, CLUSTER = "Prerequisite", "ClusterPrerequisite"
-#: By kind, the resource of its objects, as `webhook.Objects` calls it.
+#: The resource of each kind, as in `webhook.Objects`.
 RESOURCES: Final = {
     NAMESPACED: f"prerequisites.{VERSION}.{GROUP}",
     CLUSTER: f"clusterprerequisites.{VERSION}.{GROUP}",
 }
 
-#: Most entries of the lists of one item, and most prerequisites that one task names.
+#: Maximum number of entries in each list of an item, and of prerequisites that a task names.
 ENTRIES: Final = 32
-#: The shell of items that name none, and of the wrapper: every image with a shell has it.
+#: The default shell of items, and the shell of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"
-#: Longest command of one item, longest value of a variable, and all patterns of one item together, in characters.
+#: Maximum length of a command, of the value of a variable, and of all patterns of an item together, in characters.
 COMMAND_LIMIT: Final = 4096
 VALUE_LIMIT: Final = 1024
 PATTERNS_LIMIT: Final = 4096
 
 Name = Annotated[str, Field(min_length=1, max_length=253)]
-#: A variable is an identifier: `{{ name }}` is replaced, and what is between braces otherwise stays as it is.
+#: A variable is an identifier: `{{ name }}` is replaced; other text in braces is not.
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=63)]
 
 

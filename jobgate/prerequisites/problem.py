@@ -1,4 +1,4 @@
-"""What keeps a prerequisite from being resolved or injected: a stable reason, the way to it, what would be right."""
+"""A fault by which a prerequisite cannot be resolved or injected: a stable reason, the chain of items, a detail."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ProblemReason(StrEnum):
-    """The reasons, as conditions and messages name them."""
+    """The reasons in conditions and messages."""
 
     UNKNOWN_REFERENCE = "UnknownReference"
     FORBIDDEN = "Forbidden"
@@ -30,13 +30,13 @@ class ProblemReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrerequisiteProblem:
-    """One fault.
+    """A fault.
 
     Attributes:
         reason: stable, for machines.
-        chain: the items from the one that the job names to the one with the fault.
-        detail: what is wrong and what would be right.
-        place: index of the reference that leads to it; None if it concerns all together.
+        chain: the items from the job's reference to the item with the fault.
+        detail: the fault, and how to fix it.
+        place: index of the reference that leads to it; None if it concerns all references together.
     """
 
     reason: ProblemReason
@@ -44,7 +44,7 @@ class PrerequisiteProblem:
     detail: str
     place: int | None = None
 
-    def said(self, start: str = "") -> str:
-        """Return it as a message: reason, chain from `start` on, detail."""
+    def message(self, start: str = "") -> str:
+        """Return the message: reason, chain from `start` on, detail."""
         chain = " → ".join((*((start,) if start else ()), *self.chain))
         return f"{self.reason}: {chain}: {self.detail}" if chain else f"{self.reason}: {self.detail}"

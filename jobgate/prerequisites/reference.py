@@ -1,4 +1,4 @@
-"""References to prerequisites: in a list of a spec, or in an annotation; and those of the tasks of a job."""
+"""References to prerequisites, in a list of a spec or in an annotation; and the references of a job's tasks."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from jobgate.prerequisites.models import CLUSTER, ENTRIES, NAMESPACED, RESOURCES
 from webhook import Path
 from webhook.values import mapping, metadata_of
 
-#: On a pod, a pod template or a job whose spec has no `prerequisites`: which ones it has.
+#: The annotation with the prerequisites of a pod, a pod template, or a job without a field `prerequisites`.
 ANNOTATION: Final = "jobgate.dev/prerequisites"
-#: On a pod or a pod template: the container that gets them.
+#: The annotation of a pod or a pod template with the container that gets them.
 CONTAINER_ANNOTATION: Final = "jobgate.dev/prerequisites-container"
 
-#: Longest annotation that is read, in characters: that of 32 references with many values.
+#: Maximum length of the annotation, in characters: enough for 32 references with many values.
 ANNOTATION_LIMIT: Final = 64 * 1024
 _FORM = f"write names as `mnist, {CLUSTER}/wget`, or a JSON list of objects with kind, name and templateVariables"
 
 
 class InvalidReference(Exception):
-    """A text or list that names no prerequisites; the message says why, and what would be right."""
+    """A text or list that is not a list of references; the message says why, and how to fix it."""
 
 
 class Reference(NamedTuple):
-    """One item, with the values of its template variables, sorted by name."""
+    """The kind and name of an item, with the values of its template variables, sorted by name."""
 
     kind: str
     name: str
@@ -37,17 +37,17 @@ class Reference(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The item, as messages name it."""
+        """The item for messages."""
         return f"{self.kind} {self.name}"
 
 
-#: Numbers as the schema bounds them: to 64 bits.
+#: Numbers of at most 64 bits, as in the schema.
 _Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Float = Annotated[float, msgspec.Meta(ge=-(2.0**63), lt=2.0**63)]
 
 
 class _Listed(msgspec.Struct, rename="camel"):
-    """A `ReferenceSpec` in a list; read so in a thirtieth of Pydantic's time."""
+    """The same as `ReferenceSpec`, but parsed in a thirtieth of Pydantic's time."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
     kind: Literal["Prerequisite", "ClusterPrerequisite"] | None = None
@@ -55,16 +55,16 @@ class _Listed(msgspec.Struct, rename="camel"):
 
 
 def reference(written: ReferenceSpec | _Listed, kind: str = NAMESPACED) -> Reference:
-    """Return what a reference names; `kind` is the default."""
+    """Return the reference of a model; `kind` is the default kind."""
     values = sorted((name, _text(value)) for name, value in (written.template_variables or {}).items())
     return Reference(str(written.kind or kind), written.name, tuple(values))
 
 
 def listed(value: Any) -> tuple[Reference, ...]:
-    """Return the references of a JSON list, each an object or a text `[Kind/]name`.
+    """Return the references of a JSON list of objects or texts `[Kind/]name`.
 
     Raises:
-        InvalidReference: it is something else.
+        InvalidReference: the value is not such a list.
     """
     if value is None:
         return ()
@@ -73,21 +73,21 @@ def listed(value: Any) -> tuple[Reference, ...]:
     if len(value) > ENTRIES:
         raise InvalidReference(f"has {len(value)} entries; at most {ENTRIES} are allowed")
     try:
-        items = msgspec.convert([_named(one) if isinstance(one, str) else one for one in value], list[_Listed])
-        found = tuple(map(reference, items))
+        entries = msgspec.convert([_named(item) if isinstance(item, str) else item for item in value], list[_Listed])
+        references = tuple(map(reference, entries))
     except msgspec.ValidationError as error:
         raise InvalidReference(f"{str(error)[:300]!a}; {_FORM}") from None
-    for one in found:
-        if fault := dns_subdomain(one.name):
-            raise InvalidReference(f"{one.name[:300]!r} is no name of an item: it {fault}")
-    return found
+    for each in references:
+        if fault := dns_subdomain(each.name):
+            raise InvalidReference(f"{each.name[:300]!r} is no name of an item: it {fault}")
+    return references
 
 
 def annotated(text: Any) -> tuple[Reference, ...]:
     """Return the references of an annotation.
 
     Raises:
-        InvalidReference: it holds none.
+        InvalidReference: the text is not a list of references.
     """
     if not isinstance(text, str) or len(text) > ANNOTATION_LIMIT:
         raise InvalidReference(f"must be a string of at most {ANNOTATION_LIMIT} characters; {_FORM}")
@@ -117,16 +117,16 @@ def _named(text: str) -> dict[str, str]:
 WORD = "prerequisites"
 _OF_JOB = Path("spec") / WORD
 
-#: Path, value and message of what is unreadable.
+#: Path, value and message of invalid references.
 _Unread: TypeAlias = tuple[Path, Any, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceFields:
-    """Where the jobs of a kind name prerequisites.
+    """The fields in which the jobs of a kind name prerequisites.
 
     Attributes:
-        tasks: the fields that lead to the list, or the map, of tasks, each with a `template`.
+        tasks: the path of the list or map of tasks, each with a `template`.
         in_spec: whether job and tasks have a field `prerequisites`; else an annotation of the template names them.
     """
 
@@ -141,16 +141,16 @@ class ReferenceFields:
 
 @dataclass(frozen=True, slots=True)
 class TaskReferences:
-    """What one task names.
+    """The references of a task to prerequisites.
 
     Attributes:
         task: path of the task.
-        references: those of the job, then those of the task.
-        of_job: how many of these are of the job.
-        written: where those of the task are written.
-        in_list: whether that is a list.
+        references: the references of the job, then those of the task.
+        of_job: number of references of the job.
+        written: path of the task's own references.
+        in_list: whether these are in a list.
         container: the container that the template names for them, or empty.
-        unreadable: path, value and message if something is unreadable.
+        unreadable: path, value and message if references are invalid.
     """
 
     task: Path
@@ -169,24 +169,24 @@ class TaskReferences:
 
 
 def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskReferences]:
-    """Yield what each task of a job names, if anything; the job may be any JSON."""
+    """Yield the references of each task of a job, if it has any; the job may be any JSON."""
     listing = mapping(job.get("spec")).get(WORD) if where.in_spec else None
-    of_job, wrong = _read(listed, listing, _OF_JOB)
+    of_job, job_fault = _read(listed, listing, _OF_JOB)
     for key, task in parts(job, where):
-        said = task.get(WORD) if where.in_spec else _annotations(task).get(ANNOTATION)
-        # Nearly all jobs name none, and may have a thousand tasks.
-        if listing is None and said is None:
+        value = task.get(WORD) if where.in_spec else _annotations(task).get(ANNOTATION)
+        # Fast for nearly all jobs, which have no prerequisites but may have a thousand tasks.
+        if listing is None and value is None:
             continue
         path = where.path(key)
         annotation = path / "template" / "metadata" / "annotations"
         written = path / WORD if where.in_spec else annotation.key(ANNOTATION)
-        found, unreadable = _read(listed if where.in_spec else annotated, said, written)
-        unreadable = wrong or unreadable
-        if of_job or found or unreadable:
+        of_task, task_fault = _read(listed if where.in_spec else annotated, value, written)
+        unreadable = job_fault or task_fault
+        if of_job or of_task or unreadable:
             container = _annotations(task).get(CONTAINER_ANNOTATION)
             yield TaskReferences(
                 task=path,
-                references=of_job + found,
+                references=of_job + of_task,
                 of_job=len(of_job),
                 written=written,
                 in_list=where.in_spec,
@@ -196,7 +196,7 @@ def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskRefere
 
 
 def template_of(workload: Any) -> Mapping[str, Any]:
-    """Return the pod template of a workload of Kubernetes, or the Pod itself; empty where it has none."""
+    """Return the pod template of a workload of Kubernetes, or the Pod itself; empty if there is no template."""
     if mapping(workload).get("kind") == "Pod":
         return mapping(workload)
     spec = mapping(mapping(workload).get("spec"))
@@ -204,17 +204,17 @@ def template_of(workload: Any) -> Mapping[str, Any]:
 
 
 def named_in(template: Mapping[str, Any]) -> Any:
-    """Return the annotation by which a pod or a pod template names prerequisites; None where it has none."""
+    """Return the annotation with the prerequisites of a pod or a pod template; None if it is absent."""
     return mapping(mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
 
 
 def parts(job: Mapping[str, Any], where: ReferenceFields) -> list[tuple[int | str, Mapping[str, Any]]]:
     """Return the tasks of a job that are objects, each with its index or key."""
-    found: Any = job
+    tasks: Any = job
     for field in where.tasks:
-        found = mapping(found).get(field)
-    entries = enumerate(found) if isinstance(found, list) else mapping(found).items()
-    return [(key, one) for key, one in entries if isinstance(one, dict)]
+        tasks = mapping(tasks).get(field)
+    entries = enumerate(tasks) if isinstance(tasks, list) else mapping(tasks).items()
+    return [(key, task) for key, task in entries if isinstance(task, dict)]
 
 
 def _read(

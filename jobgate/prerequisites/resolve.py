@@ -1,6 +1,6 @@
-"""From references to items in order: requirements first, siblings as listed, each instance once.
+"""Resolves references to items in order: requirements first, siblings as listed, each instance once.
 
-A pure function of references and of the items that a function finds. It reports all errors, each with the chain of
+This is a pure function of references and of a function that finds items. It reports all faults, each with the chain of
 items from the job.
 """
 
@@ -17,16 +17,16 @@ from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.values import fault_of_value, work_of
 from webhook import NotInstalled, Objects
 
-#: Longest chain of items that require each other, and most items that one task gets.
+#: Maximum length of a chain of items that require each other, and maximum number of items of a task.
 DEPTH: Final = 16
 INSTANCES: Final = 64
-#: Problems after which the resolution ends.
+#: The resolution ends after this number of problems.
 ENOUGH: Final = 32
 
-#: Most work to match the values of one task's items (`values.work_of`): some tens of milliseconds.
+#: Maximum work to match the values of a task's items (`values.work_of`): some tens of milliseconds.
 WORK, _WORK_OF_ITEM = 16_000_000, 16_000
 
-#: Gives an item by its kind and name, None where there is none.
+#: Returns an item by its kind and name; None if it does not exist.
 Find: TypeAlias = Callable[[str, str], Item | None]
 
 
@@ -46,8 +46,8 @@ class Resolution:
 
     Attributes:
         instances: in the order in which they apply; incomplete if there are problems.
-        problems: what is wrong.
-        repeated: indices of references that equal one before them.
+        problems: the faults.
+        repeated: indices of references that repeat an earlier reference.
         unknown: items that may or may not exist, with the index of their reference.
         work: cost of matching values.
     """
@@ -65,29 +65,29 @@ class Resolution:
 
     @property
     def items(self) -> dict[str, Item]:
-        """The items, by kind and name, in their order; one that is there with several values is there once."""
-        return {one.item.source: one.item for one in self.instances}
+        """The items by kind and name, in order; an item with several sets of values is included once."""
+        return {instance.item.source: instance.item for instance in self.instances}
 
 
 def resolve(references: Iterable[Reference], find: Find, *, partial: bool = False) -> Resolution:
     """Resolve references, in the order in which a job names them.
 
-    With `partial`, items that `find` does not know are skipped and reported; else its LookupError is raised.
+    With `partial`, items for which `find` raises LookupError are skipped and reported; else the error is raised.
     """
     resolver = _Resolver(find, partial)
     seen: set[Reference] = set()
     repeated = []
-    for place, one in enumerate(references):
-        if one in seen:
+    for place, wanted in enumerate(references):
+        if wanted in seen:
             repeated.append(place)
             continue
-        seen.add(one)
-        resolver.visit(one, (), place)
+        seen.add(wanted)
+        resolver.visit(wanted, (), place)
     return resolver.result(repeated=tuple(repeated))
 
 
 def resolve_item(item: Item, find: Find, *, partial: bool = False) -> Resolution:
-    """Resolve an item by itself, whatever values its own variables have, for its status."""
+    """Resolve an item by itself, without values for its own variables, for its status."""
     resolver = _Resolver(find, partial)
     for reason, detail in item.faults:
         resolver.problem(reason, (), detail, 0)
@@ -113,7 +113,7 @@ class _Resolver:
         self.problems.append(PrerequisiteProblem(reason, tuple(chain), detail, place))
 
     def visit(self, wanted: Reference, chain: tuple[str, ...], place: int, path: tuple[str, ...] = ()) -> None:
-        """Add what a reference brings, after what it requires."""
+        """Add the item of a reference, after the items that it requires."""
         if wanted in self.done or len(self.problems) >= ENOUGH:
             return
         chain, source = (*chain, wanted.shown), f"{wanted.kind}/{wanted.name}"
@@ -149,18 +149,18 @@ class _Resolver:
         self.done[wanted] = Instance(item, values, chain, place)
 
     def require(self, item: Item, chain: tuple[str, ...], path: tuple[str, ...], place: int) -> None:
-        """Add what an item requires."""
-        for one in item.spec.require or ():
-            wanted = reference(one, item.kind)
+        """Add the items that an item requires."""
+        for entry in item.spec.require or ():
+            wanted = reference(entry, item.kind)
             if wanted.kind == NAMESPACED and item.kind != NAMESPACED:
-                continue  # which `faults` reports
+                continue  # `faults` reports it
             self.visit(wanted, chain, place, path)
             if self.problems and self.problems[-1].reason is ProblemReason.TOO_LARGE:
                 return
 
     def _bound(self, item: Item, wanted: Reference, chain: tuple[str, ...], place: int) -> Mapping[str, str]:
         """Return the values of all variables of an item."""
-        declared = {one.name: one for one in item.spec.template_variables or ()}
+        declared = {variable.name: variable for variable in item.spec.template_variables or ()}
         given = dict(wanted.values)
         for name in given:
             if name not in declared:
@@ -190,14 +190,14 @@ class _Resolver:
 
 
 def _advice(wanted: Reference, find: Find) -> str:
-    """Return what to do: name the item of the other scope, which a name never means by itself, or one that there is."""
+    """Return how to fix a missing item: create it, choose another, or name the ClusterPrerequisite explicitly."""
     if wanted.kind != NAMESPACED or find(CLUSTER, wanted.name) is None:
         return f": create it, or choose from `kubectl get {RESOURCES[wanted.kind].partition('.')[0]}`"
     return "; for the ClusterPrerequisite of this name write kind: ClusterPrerequisite"
 
 
 def finder(objects: Objects, namespace: str) -> Find:
-    """Return what finds the items that a job of a namespace may name, in a cache."""
+    """Return the function that finds the items that a job of a namespace may name, in a cache."""
 
     def find(kind: str, name: str) -> Item | None:
         try:

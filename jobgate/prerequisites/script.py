@@ -1,4 +1,4 @@
-"""Hooks in a container: its command with the hooks of prerequisites around it, and template variables in texts."""
+"""Puts the hooks of prerequisites around the command of a container, and replaces template variables in texts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, Final, Literal, TypeAlias
 from jobgate.prerequisites.models import SHELL
 from jobgate.prerequisites.problem import ProblemReason
 
-# The scripts run in any POSIX shell (dash, bash, busybox), and are constants: no text of a user is part of a script.
-# Positional parameters are the number of hooks; of each its event, policy, source, shell and text; then the container's
-# command. Variables have a prefix: one that the container's environment has, too, would be changed for the command.
+# The scripts run in any POSIX shell (dash, bash, busybox), and are constants: they contain no text of a user.
+# Positional parameters are the number of hooks; event, policy, source, shell and text of each hook; then the
+# container's command. Variables have a prefix, so that they do not change variables of the container's environment.
 
-#: How many parameters a hook has.
+#: Number of parameters of a hook.
 FIELDS: Final = 5
 
-#: Runs the hooks of one event, each in a shell of its own with errexit. It is waited for in the background: a shell
-#: acts on a signal only between commands, and PID 1 without a trap is not stopped at all. A hook has no standard input,
-#: which is the command's. All hooks of `taskFails` run, whatever becomes of them.
+#: Runs the hooks of one event, each in its own shell with errexit. Hooks run in the background and are waited for,
+#: because a shell handles signals only between commands, and PID 1 without a trap ignores them. Hooks have no standard
+#: input, which belongs to the command. All hooks of `taskFails` run, even if one fails.
 _HOOKS: Final = r"""
 jg_pid= jg_code=0
 stop() {
@@ -53,7 +53,7 @@ hooks() {
 stoppable
 """
 
-#: Where nothing runs after the command, it replaces the shell: signals, exit code and input are its own.
+#: If no hook runs after the command, the command replaces the shell, and handles signals, exit code and input itself.
 PROLOGUE: Final = (
     _HOOKS
     + r"""
@@ -63,9 +63,9 @@ exec "$@"
 """
 )
 
-#: Else the shell stays, forwards signals, and waits until the command is really gone: a trap ends `wait`, too.
-#: A command in the background ignores INT and QUIT, and its input would be /dev/null: it is stopped by TERM, and reads
-#: from a copy of the shell's input. `exec` finds programs only, no functions of this script.
+#: Otherwise the shell stays, forwards signals, and waits until the command has ended: a trap also interrupts `wait`.
+#: A command in the background ignores INT and QUIT, and its input would be /dev/null. So it is stopped with TERM, and
+#: reads a copy of the shell's input. `exec` finds only programs, not functions of this script.
 SUPERVISOR: Final = (
     _HOOKS
     + r"""
@@ -112,13 +112,13 @@ exit "$jg_code"
 
 EventName: TypeAlias = Literal["taskStarts", "taskSucceeds", "taskFails"]
 
-#: Longest text of a hook, in bytes: Linux takes no argument of 131,072 bytes or more.
+#: Maximum size of a hook's text, in bytes: Linux accepts no argument of 131,072 bytes or more.
 HOOK_LIMIT: Final = 100_000
 
-#: The name of the wrapper: `$0` of its script, in messages of the shell.
+#: The name of the wrapper: `$0` of its script, for messages of the shell.
 _NAME: Final = "jobgate"
 
-#: A placeholder: two braces around a name. Anything else in braces is text, as `{{.Config}}` or `{{{ name }}}`.
+#: A placeholder: two braces around a name. Other text in braces is not replaced, such as `{{.Config}}`, `{{{ name }}}`.
 PLACEHOLDER: Final = re.compile(r"(?<!\{)\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\}\}(?!\})")
 
 
@@ -132,10 +132,10 @@ class ScriptError(ValueError):
 
 @dataclass(frozen=True)
 class Hook:
-    """The commands of one prerequisite at one event, with values filled in; each is a shell line.
+    """The commands of a prerequisite for an event, with values inserted; each is a shell line.
 
-    `policy` says whether their failure is the task's, `source` is `<kind>/<name>` for messages, and an empty
-    `interpreter` means that of the wrapper.
+    `policy` says whether the task fails if they fail; `source` is `<kind>/<name>` for messages; an empty `interpreter`
+    means the wrapper's.
     """
 
     event: EventName
@@ -148,15 +148,15 @@ class Hook:
 def wrapped(container: Mapping[str, Any], hooks: Sequence[Hook], interpreter: str = SHELL) -> Mapping[str, Any]:
     """Return a container's `command` and `args` with hooks around them.
 
-    Hooks that are around them already are replaced: a pod that was exported and is created again gets current ones.
+    Earlier hooks are replaced, so that an exported pod that is created again gets current hooks.
 
     Raises:
         ScriptError: the container has no command, or a hook is too long.
     """
-    found = {key: container[key] for key in ("command", "args") if container.get(key)}
+    original = {key: container[key] for key in ("command", "args") if container.get(key)}
     if not hooks:
-        return found
-    command = _original(found.get("command", ()))
+        return original
+    command = _original(original.get("command", ()))
     if not command:
         raise ScriptError(
             ProblemReason.COMMAND_REQUIRED,
@@ -166,29 +166,29 @@ def wrapped(container: Mapping[str, Any], hooks: Sequence[Hook], interpreter: st
     parameters = [text for hook in hooks for text in _parameters(hook, interpreter)]
     script = PROLOGUE if all(hook.event == "taskStarts" for hook in hooks) else SUPERVISOR
     ours = [interpreter, "-c", script, _NAME, str(len(hooks)), *parameters]
-    return found | {"command": [*map(_verbatim, ours), *command]}
+    return original | {"command": [*map(_verbatim, ours), *command]}
 
 
 def substituted(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with the values of its template variables, which are not searched for placeholders again.
+    """Return a text with the values of its template variables. Placeholders in values are not replaced.
 
-    A name without a value stays as it is.
+    A placeholder without a value stays as it is.
     """
-    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def rendered_size(text: str, values: Mapping[str, str]) -> int:
-    """Return how many bytes a text will have with the values of its template variables, without making it."""
-    more = (
-        len(values[name].encode()) - len(found[0])
-        for found in PLACEHOLDER.finditer(text)
-        if (name := found[1]) in values
+    """Return the size of `substituted(text, values)` in bytes, without creating it."""
+    growth = (
+        len(values[name].encode()) - len(match[0])
+        for match in PLACEHOLDER.finditer(text)
+        if (name := match[1]) in values
     )
-    return len(text.encode()) + sum(more)
+    return len(text.encode()) + sum(growth)
 
 
 def _original(command: Sequence[str]) -> Sequence[str]:
-    """Return a command without the hooks around it: whatever else it is, the script must be ours to the letter."""
+    """Return a command without hooks around it. They are recognized only by exactly our own script."""
     ours = (_verbatim(PROLOGUE), _verbatim(SUPERVISOR))
     if len(command) < 5 or command[1] != "-c" or command[2] not in ours or command[3] != _NAME:
         return command
@@ -204,5 +204,5 @@ def _parameters(hook: Hook, interpreter: str) -> Iterator[str]:
 
 
 def _verbatim(text: str) -> str:
-    """Return a text that kubelet leaves as it is: it expands `$(NAME)`, and makes one `$` of two."""
+    """Return a text escaped for the kubelet, which expands `$(NAME)` and replaces `$$` by `$`."""
     return text.replace("$", "$$")

@@ -1,4 +1,4 @@
-"""The status of an item: whether it resolves by itself, what it brings, and the hash that jobs record."""
+"""The status of an item: whether it resolves by itself, the items that it requires, and its hash."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from jobgate.prerequisites.problem import PrerequisiteProblem
 from jobgate.prerequisites.resolve import Find, Resolution, resolve_item
 
 READY, INVALID, RESOLVED = "Ready", "Invalid", "Resolved"
-#: Longest message of a condition, in characters.
+#: Maximum length of a condition's message, in characters.
 _MESSAGE = 1024
 
 
 def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> dict[str, Any]:
-    """Return the status that an item should have at a time (RFC 3339); unchanged conditions keep their time."""
+    """Return the desired status of an item at a time (RFC 3339); unchanged conditions keep their time."""
     item, generation = item_of(document, kind), document["metadata"].get("generation")
     resolution = resolve_item(item, find)
     problems = problems_of(resolution)
@@ -28,9 +28,9 @@ def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> d
     }
     first = problems[0] if problems else None
     reason = first.reason.value if first else RESOLVED
-    message = "; ".join(one.said() for one in problems)[:_MESSAGE]
+    message = "; ".join(problem.message() for problem in problems)[:_MESSAGE]
     stored = (document.get("status") or {}).get("conditions") or ()
-    before = {one.get("type"): one for one in stored if isinstance(one, dict)}
+    before = {condition.get("type"): condition for condition in stored if isinstance(condition, dict)}
     status["conditions"] = [
         {
             "type": type_,
@@ -48,6 +48,6 @@ def status_of(document: Mapping[str, Any], kind: str, find: Find, now: str) -> d
 
 
 def problems_of(resolution: Resolution) -> tuple[PrerequisiteProblem, ...]:
-    """Return what is wrong with an item that was resolved by itself, and with what it requires together."""
+    """Return the problems of an item that was resolved by itself, and the conflicts of the items that it requires."""
     required = Resolution(resolution.instances[:-1])
     return (*resolution.problems, *content_of(required)[1])

@@ -1,6 +1,6 @@
-"""The values that a template variable may have. A value becomes part of a shell command: it is checked, not escaped.
+"""The valid values of template variables. A value becomes part of a shell command: it is checked, not escaped.
 
-Right escaping depends on the quotes around a placeholder, which cannot be known reliably.
+Correct escaping would depend on the quotes around a placeholder, which cannot be determined reliably.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from crdgen import re2
 from crdgen.schema.look import utf8_as_read
 from jobgate.prerequisites.models import VALUE_LIMIT
 
-#: The characters that no POSIX shell interprets, wherever they stand.
+#: The characters that no POSIX shell interprets in any position.
 _SAFE: Final = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
-#: Memory of one pattern, in bytes: it compiles in some milliseconds, and a value is matched in as many.
+#: Memory limit of a pattern, in bytes: then it compiles in some milliseconds, and matches a value as fast.
 _MEMORY: Final = 64 * 1024
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
 def fault_of_value(value: str, pattern: str | None) -> str | None:
-    """Return what is wrong with a value of a variable, or None."""
+    """Return the fault of a variable's value, or None."""
     if len(value) > VALUE_LIMIT:
         return f"must be no more than {VALUE_LIMIT} characters"
     if _CONTROL.search(value):
@@ -39,8 +39,8 @@ def _fault_of_plain(value: str) -> str | None:
 
 
 def fault_of_pattern(pattern: str) -> str | None:
-    """Return what is wrong with the pattern of a variable, or None."""
-    # By itself first: what closes the group around it would be no whole pattern.
+    """Return the fault of a variable's pattern, or None."""
+    # First without the group around it, which an invalid pattern might close.
     for text in (pattern, _whole(pattern)):
         try:
             re2.compiled(text, _MEMORY)
@@ -52,14 +52,14 @@ def fault_of_pattern(pattern: str) -> str | None:
 
 
 def matches(pattern: str, value: str) -> bool:
-    """Tell whether a whole value matches, in time linear in its length; nothing matches what is no pattern."""
+    """Return whether a whole value matches, in linear time; False for an invalid pattern."""
     if fault_of_pattern(pattern) is not None:
         return False
     return re2.compiled(_whole(pattern), _MEMORY).search(utf8_as_read(value)) is not None
 
 
 def work_of(pattern: str, value: str) -> int:
-    """Return how much work it is to match a value, in steps: some million a millisecond."""
+    """Return the number of steps to match a value; a millisecond is about a million steps."""
     try:
         return int(re2.compiled(_whole(pattern), _MEMORY).programsize) * len(value)
     except (re2.InvalidPattern, re2.LargePattern):

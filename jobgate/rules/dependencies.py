@@ -1,4 +1,4 @@
-"""The rules of tasks that wait for tasks: every task of the graph can start."""
+"""Rules for tasks that wait for other tasks: every task must be able to start."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from jobgate.names import dns_label
 from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import shown
 
-#: Most tasks that a message names.
+#: Maximum number of tasks in a message.
 NAMED_TASKS: Final = 8
 
 
 class _Waiting(NamedTuple):
-    """A task that waits for others, and for each of these the path, the name, and the name as written."""
+    """A task that depends on others; for each dependency: its path, the name, and the name as written."""
 
     task: Task
     names: Sequence[tuple[Path, str, str]]
 
 
 def _waiting(job: Job[Any]) -> Sequence[_Waiting]:
-    """Return the tasks that wait for others, of those that the rule can read."""
+    """Return the tasks with dependencies that the rule can read."""
     if _waiting not in job.shared:
         job.shared[_waiting] = _waiting_of(job.tasks)
     waiting: Sequence[_Waiting] = job.shared[_waiting]
@@ -35,8 +35,12 @@ def _waiting(job: Job[Any]) -> Sequence[_Waiting]:
 
 
 def _waiting_of(tasks: Iterable[Task]) -> Sequence[_Waiting]:
-    named = [(task, task.get("depends_on")) for task in tasks]
-    waiting = [_Waiting(task, [*waits.names(task.at("depends_on"))]) for task, waits in named if waits is not None]
+    dependent = [(task, task.get("depends_on")) for task in tasks]
+    waiting = [
+        _Waiting(task, [*dependencies.names(task.at("depends_on"))])
+        for task, dependencies in dependent
+        if dependencies is not None
+    ]
     return [task for task in waiting if task.names]
 
 
@@ -47,9 +51,9 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
     for waiting in _waiting(job):
         for place, name, written in waiting.names:
             if name not in known:
-                named = [*{task.written_name: task for task in job.all_tasks if task.name}.values()]
-                there = f"the job's tasks are {_enumerated(named)}" if named else "no task of the job has a name"
-                yield NotFound(place, written, there)
+                candidates = [*{task.written_name: task for task in job.all_tasks if task.name}.values()]
+                detail = f"the job's tasks are {_listed(candidates)}" if candidates else "no task of the job has a name"
+                yield NotFound(place, written, detail)
 
 
 @rule("tasks.depends_on")
@@ -77,7 +81,7 @@ def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
 def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Tasks that depend on each other never start. Volcano rejects every cycle, even with iteration any.
 
-    Each cycle is reported once, at the dependency that closes it; a task that is in several, for one of them.
+    Each cycle is reported once, at the dependency that closes it. A task in several cycles is reported for one.
     """
     tasks = {task.name: task for task in job.tasks if task.name}
     names = {
@@ -96,99 +100,100 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
     stuck = _stuck(graph)
     seen: set[str] = set()
     for start in stuck:
-        way, name = list[str](), start
+        visited, name = list[str](), start
         while name not in seen:
             seen.add(name)
-            way.append(name)
+            visited.append(name)
             name = stuck[name]
-        if name in way:
-            cycle = way[way.index(name) :]
-            said = " → ".join(_shortened([_said(tasks[one]) for one in (*cycle, name)]))
+        if name in visited:
+            cycle = visited[visited.index(name) :]
+            chain = " → ".join(_shortened([_displayed(tasks[member]) for member in (*cycle, name)]))
             place, written = graph[cycle[-1]][name]
-            yield Invalid(place, written, f"dependency cycle: {said}; none of these tasks would ever start")
+            yield Invalid(place, written, f"dependency cycle: {chain}; none of these tasks would ever start")
 
 
 def _stuck(graph: Mapping[str, Mapping[str, object]]) -> Mapping[str, str]:
-    """Return the tasks that never start, each with one of them that it waits for."""
+    """Return the tasks that never start, each with one such task that it depends on."""
     sorter = TopologicalSorter(graph)
     try:
         sorter.prepare()
-    except CycleError:  # it sorts as many as can start
+    except CycleError:  # tasks outside of cycles can still be sorted
         started: set[str] = set()
         while ready := sorter.get_ready():
             sorter.done(*ready)
             started.update(ready)
         return {
-            name: next(other for other in waits if other not in started)
-            for name, waits in graph.items()
+            name: next(dependency for dependency in dependencies if dependency not in started)
+            for name, dependencies in graph.items()
             if name not in started
         }
     return {}
 
 
 def _shortened(names: list[str]) -> list[str]:
-    """Return the tasks of a cycle without the middle of a long one."""
-    left = len(names) - NAMED_TASKS - 1
-    return names if left <= 1 else [names[0], f"({left} more)", *names[left + 1 :]]
+    """Return the names of a cycle; the middle of a long cycle is left out."""
+    omitted = len(names) - NAMED_TASKS - 1
+    return names if omitted <= 1 else [names[0], f"({omitted} more)", *names[omitted + 1 :]]
 
 
 def gangs_can_start(*, deny: bool) -> Rule:
-    """Return the rule that a gang does not wait for pods which wait for it; without `deny` it only warns.
+    """Return the rule that finds gangs which wait for themselves; without `deny` it only warns.
 
-    The scheduler starts no pod of a gang before its minimum is made, and the pods of a task that waits for others are
-    made when those run: so the pods of the tasks that wait for nothing must do for a gang. And where the minima of the
-    tasks are enforced, as they are up to a minimum of the job below their sum, no task that waits may have one.
+    The scheduler starts no pod of a gang before the gang's minimum of pods exists. The pods of a task with dependencies
+    are created when those run. So the tasks without dependencies must provide the minimum. The minimums of tasks are
+    enforced unless the job's minimum is below their sum; then no task with dependencies may have a minimum.
     """
 
     @rule("tasks.depends_on")
     def gangs_do_not_wait_for_themselves(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
         """Tasks without dependencies must provide the gang's minimum, as other pods are created only after they run."""
         if not deny and runs_here(job, context):
-            return  # the runner makes gangs of what starts together
+            return  # the runner's gangs contain only pods that start together
         waiting = _waiting_of(job.all_tasks)
         if not waiting or len(waiting) == len(job.all_tasks):
             return  # a cycle, which its own rule reports
-        stated = job.get("min_available")
+        minimum = job.get("min_available")
         fault = _deadlock(
-            job, [each.task for each in waiting], "set the job's minimum to" if stated is None else "set it to"
+            job, [each.task for each in waiting], "set the job's minimum to" if minimum is None else "set it to"
         )
         if fault is None:
             return
         first = waiting[0]
-        path = first.task.at("depends_on") if stated is None else job.at("min_available")
-        value = [written for _, _, written in first.names] if stated is None else stated
+        path = first.task.at("depends_on") if minimum is None else job.at("min_available")
+        value = [written for _, _, written in first.names] if minimum is None else minimum
         yield Invalid(path, value, fault) if deny else Notice(path, fault)
 
     return gangs_do_not_wait_for_themselves
 
 
 def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
-    """Return why no pod of a gang would ever start, and how to fix it; None if they can."""
-    least, minima = gang_minimum(job), sum_of_minima(job)
-    ready = total_pods(job) - sum(task.replicas for task in waiting)
-    bound = next((task for task in waiting if task.min_available), None)
-    if ready < least:
-        why = f"the gang starts with {least} pods, but only {ready} do not wait for other tasks"
-    elif bound is not None and least >= minima:
-        why = f"the gang starts with the minimum of every task, but task {_said(bound)} waits for other tasks"
+    """Return why no pod of a gang would ever start, and how to fix it; None if they can start."""
+    minimum, minima = gang_minimum(job), sum_of_minima(job)
+    independent = total_pods(job) - sum(task.replicas for task in waiting)
+    with_minimum = next((task for task in waiting if task.min_available), None)
+    if independent < minimum:
+        why = f"the gang starts with {minimum} pods, but only {independent} do not wait for other tasks"
+    elif with_minimum is not None and minimum >= minima:
+        task_name = _displayed(with_minimum)
+        why = f"the gang starts with the minimum of every task, but task {task_name} waits for other tasks"
     else:
         return None
-    most = ready if bound is None else min(ready, minima - 1)
-    return f"{why}; {fix} at most {most}" if most > 0 else f"{why}; remove dependsOn"
+    limit = independent if with_minimum is None else min(independent, minima - 1)
+    return f"{why}; {fix} at most {limit}" if limit > 0 else f"{why}; remove dependsOn"
 
 
-def _enumerated(tasks: Sequence[Task]) -> str:
+def _listed(tasks: Sequence[Task]) -> str:
     more = len(tasks) - NAMED_TASKS
-    return ", ".join(map(_said, tasks[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(_displayed, tasks[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
 
 
-def _said(task: Task) -> str:
-    """Return what a message calls a task: its name, in quotes if it is not valid in any case."""
+def _displayed(task: Task) -> str:
+    """Return the name of a task for messages, in quotes if it is invalid even in lower case."""
     name = task.written_name or str(task.path)
     return shown(name) if task.written_name and dns_label(name.lower()) else name
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 dependency_rules = (
     tasks_that_are_waited_for_exist,
     no_task_is_named_twice,

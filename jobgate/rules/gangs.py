@@ -1,4 +1,4 @@
-"""The rules of numbers of pods: of gangs, which are scheduled together or not at all, and of replica bounds."""
+"""Rules for the number of pods: the minimum of a gang (pods that start together), and the bounds of replicas."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _LARGER = "use fewer pods, or have jobgate's setting job-pods raised"
 
 @rule()
 def pods_are_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """A job has as many pods, and Services, as the installation allows at most; a larger stored job may shrink."""
-    most, total = context.settings.job_pods, total_pods(job)
-    if total <= most:
+    """The installation limits the pods, and Services, of a job. A larger stored job may shrink."""
+    limit, total = context.settings.job_pods, total_pods(job)
+    if total <= limit:
         return
-    up_to = accumulate(task.replicas for task in job.all_tasks)
-    task = next(task for task, pods in zip(job.all_tasks, up_to, strict=True) if pods > most)
-    at = task.at("replicas")
-    detail = f"the tasks have {total} pods in all, and jobs may have at most {most}: {_LARGER}"
+    sums = accumulate(task.replicas for task in job.all_tasks)
+    task = next(task for task, pods in zip(job.all_tasks, sums, strict=True) if pods > limit)
+    path = task.at("replicas")
+    detail = f"the tasks have {total} pods in all, and jobs may have at most {limit}: {_LARGER}"
     if context.old and total <= _stored_pods(job.kind, context.old):
-        yield Notice(at, f"already stored, not enforced: {detail}")
+        yield Notice(path, f"already stored, not enforced: {detail}")
     else:
-        cause = Invalid(at, task.replicas, detail)
+        cause = Invalid(path, task.replicas, detail)
         cause.value = total  # tasks after this one may have grown
         yield cause
 
 
 def _stored_pods(kind: JobKind, document: Mapping[str, Any]) -> int:
-    """Return the number of pods of a stored job, as far as it fits the schema."""
+    """Return the number of pods of a stored job, counting only tasks that fit the schema."""
     stored = job_of(kind, document)
     tasks = stored.all_tasks if stored.has_readable_tasks else ()
     return sum(task.replicas for task in tasks if "replicas" not in task.broken)
@@ -43,95 +43,87 @@ def _stored_pods(kind: JobKind, document: Mapping[str, Any]) -> int:
 @rule("max_replicas")
 def maximum_is_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job may not be scaled beyond the pods that the installation allows."""
-    most, limit = job.get("max_replicas"), context.settings.job_pods
-    if most is not None and most > limit:
-        yield Invalid(job.at("max_replicas"), most, f"must be at most {limit}, the pods that a job may have: {_LARGER}")
+    maximum, limit = job.get("max_replicas"), context.settings.job_pods
+    if maximum is not None and maximum > limit:
+        detail = f"must be at most {limit}, the pods that a job may have: {_LARGER}"
+        yield Invalid(job.at("max_replicas"), maximum, detail)
 
 
 @rule("min_available")
 def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has is never scheduled."""
-    least: int | None = job.get("min_available")
-    if least is None:
-        return
-    total = total_pods(job)
-    if least > total:
+    minimum, total = job.get("min_available"), total_pods(job)
+    if minimum is not None and minimum > total:
         detail = f"must be at most {total}, the total replicas of all tasks"
-        yield Invalid(job.at("min_available"), least, detail)
+        yield Invalid(job.at("min_available"), minimum, detail)
 
 
 @rule("tasks.min_available")
 def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A gang that needs more pods of a task than the task has is never scheduled."""
     for task in job.tasks:
-        least, replicas = task.get("min_available"), task.replicas
-        if least is not None and least > replicas:
+        minimum, replicas = task.get("min_available"), task.replicas
+        if minimum is not None and minimum > replicas:
             detail = f"must be at most {replicas}, the replicas of the task"
-            yield Invalid(task.at("min_available"), least, detail)
+            yield Invalid(task.at("min_available"), minimum, detail)
 
 
 @rule("min_available")
 def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
     """The job's minimum takes precedence: below the sum of the tasks' minimums, these are not enforced.
 
-    Above the sum, more pods are needed. A task's minimum that equals its replicas is the default; only a lower one
-    shows that the minimums are meant.
+    Above the sum, more pods are needed. A task's minimum that equals its replicas is the default; only a lower minimum
+    shows that the user wants the tasks' minimums enforced.
     """
-    least: int | None = job.get("min_available")
-    minima = [(task.get("min_available"), task.replicas) for task in job.all_tasks] if least else []
-    if not least or all(minimum is None or minimum == replicas for minimum, replicas in minima):
+    job_minimum: int | None = job.get("min_available")
+    minima = [(task.get("min_available"), task.replicas) for task in job.all_tasks] if job_minimum else []
+    if not job_minimum or all(minimum is None or minimum == replicas for minimum, replicas in minima):
         return
-    if least > sum(replicas for _, replicas in minima) or any(
+    if job_minimum > sum(replicas for _, replicas in minima) or any(
         minimum is not None and minimum > replicas for minimum, replicas in minima
     ):
         return  # denied; these sums would only confuse
     total = sum_of_minima(job)
-    if least < total:
+    if job_minimum < total:
         yield Notice(
             job.at("min_available"),
-            f"{least} is less than {total}, the sum of the tasks' minimums: no task's minimum is enforced, and "
-            f"the job starts with any {least} pods",
+            f"{job_minimum} is less than {total}, the sum of the tasks' minimums: no task's minimum is enforced, and "
+            f"the job starts with any {job_minimum} pods",
         )
-    elif least > total:
+    elif job_minimum > total:
         yield Notice(
             job.at("min_available"),
-            f"{least} is greater than {total}, the sum of the tasks' minimums: the job waits for "
-            f"{least - total} more pods, from any task",
+            f"{job_minimum} is greater than {total}, the sum of the tasks' minimums: the job waits for "
+            f"{job_minimum - total} more pods, from any task",
         )
 
 
 @rule("min_replicas", "max_replicas")
 def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """The minimum must not be greater than the maximum."""
-    least, most = job.get("min_replicas"), job.get("max_replicas")
-    if least is not None and most is not None and least > most:
-        cause = Invalid(job.at("min_replicas"), least, f"must be at most {job.at('max_replicas')}, which is {most}")
-        cause.value = [least, most]  # changing either makes this a new error, not a stored one
+    low, high = job.get("min_replicas"), job.get("max_replicas")
+    if low is not None and high is not None and low > high:
+        cause = Invalid(job.at("min_replicas"), low, f"must be at most {job.at('max_replicas')}, which is {high}")
+        cause.value = [low, high]  # a change of either is a new fault, which ratcheting does not allow
         yield cause
 
 
 @rule("min_replicas", "max_replicas")
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job starts with the total replicas of its tasks: the total must be within the bounds."""
-    least, most = job.get("min_replicas"), job.get("max_replicas")
-    if least is not None and most is not None and least > most:
+    low, high = job.get("min_replicas"), job.get("max_replicas")
+    if low is not None and high is not None and low > high:
         return  # reported by the rule above; no total could be right
     total = total_pods(job)
-    if least is not None and total < least:
-        yield Invalid(
-            job.at("min_replicas"),
-            least,
-            f"the tasks have only {total} replicas in total; add replicas or lower the minimum",
-        )
-    if most is not None and total > most:
-        yield Invalid(
-            job.at("max_replicas"),
-            most,
-            f"the tasks have {total} replicas in total; remove replicas or raise the maximum",
-        )
+    if low is not None and total < low:
+        detail = f"the tasks have only {total} replicas in total; add replicas or lower the minimum"
+        yield Invalid(job.at("min_replicas"), low, detail)
+    if high is not None and total > high:
+        detail = f"the tasks have {total} replicas in total; remove replicas or raise the maximum"
+        yield Invalid(job.at("max_replicas"), high, detail)
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 gang_rules = (
     pods_are_within_the_limit,
     minimum_is_at_most_the_pods,

@@ -15,7 +15,7 @@ from jobgate.jobs.runner import Runner, runner_of
 from jobgate.plugins.queueing import Queueing
 from webhook import Cause, Forbidden, Notice, Path, rule
 
-#: The fields that an operator may act on, each with the consequence if it does not.
+#: Fields that not every operator supports, each with the consequence if it is ignored.
 _JOB_FIELDS = {
     "policies": "the policies have no effect",
     "min_available": "the pods are not gang-scheduled",
@@ -31,7 +31,7 @@ _TASK_FIELDS = {
     "depends_on": "the task's pods are created immediately",
 }
 
-#: All fields that a profile can list as supported by its operator.
+#: All fields that `Operator.supports` may list.
 FIELDS = frozenset({"suspend", *_JOB_FIELDS, *_TASK_FIELDS})
 
 
@@ -56,7 +56,7 @@ def fields_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
     for field in fields:
         value = job.get(field)
         by_default = getattr(job.kind.spec.model_fields.get(field), "default", None)
-        if value != by_default and _asks(field, value) and not acted_on(field, job, context):
+        if value != by_default and _is_set(field, value) and not acted_on(field, job, context):
             yield _ignored(job.at(field), who_runs(job, context), _JOB_FIELDS[field])
     if not job.has_readable_tasks:
         return
@@ -64,18 +64,18 @@ def fields_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
         if acted_on(field, job, context):
             continue
         for task in job.tasks:
-            if _asks(field, task.get(field)):
+            if _is_set(field, task.get(field)):
                 yield _ignored(task.at(field), who_runs(job, context), consequence)
 
 
 def acted_on(field: str, job: Job[Any], context: Context) -> bool:
     """Return whether the operator of a job, or the runner, acts on a field."""
     operator = operator_of(job)
-    runner = _runner(job, context)
+    runner: Runner[Any] | None = runner_of(job.kind) if runs_here(job, context) else None
     supported = operator.supports if runner is None else runner.supports
     members = operator.members if runner is None else None
     if field == "min_available" and runner is not None and Queueing.name in context.settings.plugins:
-        return True  # the runner starts pods together with a queueing system only
+        return True  # the runner needs a queueing system to start pods together
     if field in supported or f"{job.kind.plural}/{to_camel(field)}" in context.settings.operator_can:
         return True
     if not (imposed := context.settings.plugins):
@@ -85,13 +85,8 @@ def acted_on(field: str, job: Job[Any], context: Context) -> bool:
     return any(field in plugins[name].supports(imposed[name]) for name in imposed if name not in provided)
 
 
-def _runner(job: Job[Any], context: Context) -> Runner | None:
-    """Return how jobgate runs the job; None if its operator runs it."""
-    return runner_of(job.kind) if runs_here(job, context) else None
-
-
-def _asks(field: str, value: Any) -> bool:
-    """Return whether a field asks for something. A minimum of 0 asks for no gang."""
+def _is_set(field: str, value: Any) -> bool:
+    """Return whether a field requests something. A minimum of 0 requests no gang."""
     return bool(value) if field == "min_available" else value is not None and value not in ([], {}, "")
 
 
@@ -99,5 +94,5 @@ def _ignored(path: Path, who: str, consequence: str) -> Notice:
     return Notice(path, f"{who} ignores this field: {consequence}")
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 ignored_field_rules = (suspend_is_acted_on, fields_are_acted_on)

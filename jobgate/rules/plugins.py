@@ -1,4 +1,4 @@
-"""The rules of plugins: what a job asks for is known, understood, and can be done."""
+"""Rules for plugins: each plugin of a job is known, has valid arguments, and works with the job."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from webhook.values import mapping
 
 
 def _crew(job: Job[Any], context: Context) -> Crew:
-    """Return what plugins know of the job, worked out for the first rule that asks."""
+    """Return what plugins know of the job; it is computed once for all rules."""
     if _crew not in job.shared:
         job.shared[_crew] = crew_of(job, context.namespace, expected_name(context), plugins=plugins_of(context))
-    found: Crew = job.shared[_crew]
-    return found
+    crew: Crew = job.shared[_crew]
+    return crew
 
 
 @rule("plugins")
@@ -39,7 +39,7 @@ def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
 def plugins_are_not_dropped_on_the_way(job: Job[Any], _: Context) -> Iterator[Notice]:
     """`kubectl apply` drops entries with a null value: the job would run without the plugin.
 
-    What the file says is in the annotation by which kubectl remembers it.
+    The annotation in which kubectl keeps the applied file still has the entry.
     """
     sent = mapping(job.get("plugins"))
     for name, value in mapping(applied_spec(job.document, '"plugins"').get("plugins")).items():
@@ -70,7 +70,7 @@ def plugins_can_be_carried_out(job: Job[Any], context: Context) -> Iterator[Caus
 def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Notice]:
     """Plugins apply when a pod is created: a change does not affect existing pods."""
     before, after = (written_plugins(job.kind, document) for document in (context.old or {}, job.document))
-    for name in [*before, *(name for name in after if name not in before)]:
+    for name in {**before, **after}:
         verb = "removed" if name not in after else "added" if name not in before else "changed"
         if verb != "changed" or (before[name] or None) != (after[name] or None):
             text = f"{verb} for new pods only: existing pods and keys stay as they are"
@@ -81,34 +81,34 @@ def plugins_reach_new_pods_only(job: Job[Any], context: Context) -> Iterator[Not
 def derived_objects_have_legal_names(job: Job[Any], context: Context) -> Iterator[Cause]:
     """Objects named after the job need legal names."""
     plugins, crew = plugins_of(context), _crew(job, context)
-    derived = [one for name, arguments in crew.plugins.items() for one in plugins[name].derived(crew, arguments)]
+    derived = [each for name, arguments in crew.plugins.items() for each in plugins[name].derived(crew, arguments)]
     yield from derived_names(derived, context)
 
 
 def derived_names(derived: Iterable[Derived], context: Context) -> Iterator[Cause]:
-    """Yield what is wrong with a job's name for what is called by it."""
+    """Yield why the names that are derived from a job's name would be invalid."""
     derived, name = list(derived), expected_name(context)
     if not name or not derived:
         return
-    place, given = name_path(context), context.name
-    beginning = name[:LABEL_LIMIT].rstrip("-") or name
-    for one in derived:
-        if fault := one.fault_of(beginning):
-            yield Invalid(place, given or context.generate_name, f"{fault}: {_called(one)}")
+    path, written = name_path(context), context.name or context.generate_name
+    prefix = name[:LABEL_LIMIT].rstrip("-") or name
+    for each in derived:
+        if fault := each.fault_of(prefix):
+            yield Invalid(path, written, f"{fault}: {_derivation(each)}")
             break
-    longest = max(derived, key=lambda one: one.extra)
-    room = LABEL_LIMIT - longest.extra
-    if len(name) > room:
-        limit = room if given else room - len(GENERATED_SUFFIX)
-        detail = f"{_called(longest)}, which may have at most {LABEL_LIMIT} characters"
-        yield TooLong(place, given or context.generate_name, limit, detail)
+    longest = max(derived, key=lambda each: each.extra)
+    limit = LABEL_LIMIT - longest.extra
+    if len(name) > limit:
+        limit -= 0 if context.name else len(GENERATED_SUFFIX)
+        detail = f"{_derivation(longest)}, which may have at most {LABEL_LIMIT} characters"
+        yield TooLong(path, written, limit, detail)
 
 
-def _called(derived: Derived) -> str:
+def _derivation(derived: Derived) -> str:
     return f"{derived.maker} creates a {derived.thing} named {derived.name}"
 
 
-#: The rules, in the order in which a reader wants to know; for kinds whose operator has no plugins of its own.
+#: The rules, in the order of the documentation; for kinds whose operator has no plugins of its own.
 plugin_rules: tuple[Rule, ...] = (
     plugins_are_known,
     plugins_are_not_dropped_on_the_way,

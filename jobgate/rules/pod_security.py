@@ -1,4 +1,4 @@
-"""The rule: a job is denied if the Pod Security level of its namespace rejects its pods."""
+"""The rule that denies a job if the Pod Security level of its namespace rejects its pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webhook import Cause, Invalid, Notice, Path, Required, rule
 from webhook.text import shown
 from webhook.values import mapping, spec_of
 
-#: What the rule looks up.
+#: The resource that the rule looks up.
 NAMESPACES: Final = "namespaces.v1."
 
 
@@ -26,8 +26,8 @@ def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: C
     """A namespace's `pod-security.kubernetes.io/enforce` rejects pods, not jobs: the operator would fail later.
 
     https://kubernetes.io/docs/concepts/security/pod-security-standards/.
-    An unknown namespace is not checked. Rejections by some versions of Kubernetes only, those that the API server
-    may exempt by runtime class, and violations of the level to warn on are warnings.
+    An unknown namespace is not checked. Only warnings: a violation that only some versions of Kubernetes reject, that
+    the API server may exempt by runtime class, or of the level in `pod-security.kubernetes.io/warn`.
     """
     policy = _policy(context)
     if policy is not NOTHING and max(policy.enforce.level, policy.warn.level) is not Level.PRIVILEGED:
@@ -35,7 +35,7 @@ def pods_keep_to_the_security_level_of_their_namespace(job: Job[Any], context: C
 
 
 def _policy(context: Context) -> Policy:
-    """Return what the job's namespace asks for; nothing where that is not known."""
+    """Return the Pod Security policy of the job's namespace; `NOTHING` if the namespace is unknown."""
     try:
         namespace = context.objects.get(NAMESPACES, context.namespace)
     except LookupError:
@@ -44,21 +44,21 @@ def _policy(context: Context) -> Policy:
 
 
 def _findings(pod: Mapping[str, Any], path: Path, *, policy: Policy, namespace: str) -> Iterator[Cause | Notice]:
-    """Yield what violates a policy in a Pod, once per field: the surest."""
+    """Yield the violations of a policy in a Pod: for each field the most certain one."""
     exempt = spec_of(pod).get("runtimeClassName")
-    found: dict[Path, tuple[int, Cause | Notice]] = {}
+    findings: dict[Path, tuple[int, Cause | Notice]] = {}
     for violation in violations(pod, path):
         rank, finding = _finding(violation, policy, namespace, exempt)
         place = violation.path
-        if finding is not None and (place not in found or rank < found[place][0]):
-            found[place] = rank, finding
-    yield from (finding for _, finding in found.values())
+        if finding is not None and (place not in findings or rank < findings[place][0]):
+            findings[place] = rank, finding
+    yield from (finding for _, finding in findings.values())
 
 
 def _finding(
     violation: PodSecurityViolation, policy: Policy, namespace: str, exempt: Any
 ) -> tuple[int, Cause | Notice | None]:
-    """Return a finding and its rank, the lower the surer."""
+    """Return a finding and its rank: the lower, the more certain."""
     enforced = policy.enforce.violated_by(violation)
     by = f"namespace {namespace} enforces Pod Security level {policy.enforce}"
     if enforced is Certainty.YES and not exempt:
@@ -69,8 +69,8 @@ def _finding(
     if enforced is Certainty.BY_VERSION:
         return 2, Notice(violation.path, f"{violation.right}: {by}; {_versions(violation)} would reject the pods")
     if policy.warn.violated_by(violation) is not Certainty.NO:
-        asked = f"namespace {namespace} warns on Pod Security level {policy.warn}"
-        return 3, Notice(violation.path, f"{violation.right}: {asked}")
+        by = f"namespace {namespace} warns on Pod Security level {policy.warn}"
+        return 3, Notice(violation.path, f"{violation.right}: {by}")
     return 4, None
 
 

@@ -1,4 +1,4 @@
-"""The rules of lifecycle policies."""
+"""Rules for lifecycle policies, and for the annotation by which users command the runner."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.policies import (
+    COMMAND,
     INTERNAL_ACTIONS,
     INTERNAL_EVENTS,
     USEFUL_ACTIONS,
     USEFUL_EVENTS,
+    USER_ACTIONS,
     Action,
     LifecycleEvent,
     Policy,
@@ -26,9 +28,9 @@ from jobgate.podchecks.durations import LONGEST_DURATION, overflows
 from jobgate.podchecks.reading import ALL_CONTAINERS, containers
 from jobgate.rules.ignored import acted_on
 from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Path, Required, rule
-from webhook.values import spec_of
+from webhook.values import mapping, metadata_of, spec_of, text
 
-#: What becomes of a job or a task that restarts when a task succeeds.
+#: The consequence of each action for a task that succeeds.
 _RESTARTS = {
     Action.RESTART_JOB: "the job restarts when a task succeeds, and fails when no restart is left",
     Action.RESTART_TASK: "the task restarts when it succeeds",
@@ -102,10 +104,10 @@ def _handled_before(policies: PolicyList) -> Iterator[Cause]:
         (policy.place_of(event), event) for policy in policies.policies for event in policy.events
     ]
     handled += [(policy.path / "exitCode", policy.model.exit_code or 0) for policy in policies.policies]
-    for place, what in handled:
-        first = seen.setdefault(what, place)
-        if what and first is not place and what not in INTERNAL_EVENTS:
-            yield Duplicate(place, what, f"already handled by {first}; only the first policy applies")
+    for place, trigger in handled:
+        first = seen.setdefault(trigger, place)
+        if trigger and first is not place and trigger not in INTERNAL_EVENTS:
+            yield Duplicate(place, trigger, f"already handled by {first}; only the first policy applies")
 
 
 @rule("policies", "tasks.policies")
@@ -152,12 +154,12 @@ def events_are_raised(job: Job[Any], _: Context) -> Iterator[Notice]:
                 if event is LifecycleEvent.JOB_UPDATED:
                     yield Notice(policy.place_of(event), f"Volcano never raises {event}: remove it")
                 elif event is LifecycleEvent.UNKNOWN and policies.is_of_task:
-                    text = f"Volcano raises {event} for the job, not for a task: move the policy to the job"
-                    yield Notice(policy.place_of(event), text)
+                    detail = f"Volcano raises {event} for the job, not for a task: move the policy to the job"
+                    yield Notice(policy.place_of(event), detail)
                 # Every pod starts as pending.
                 elif event is LifecycleEvent.POD_PENDING and policy.model.timeout is None:
-                    text = "PodPending requires a timeout: without one, the policy never applies"
-                    yield Notice(policy.place_of(event), text)
+                    detail = "PodPending requires a timeout: without one, the policy never applies"
+                    yield Notice(policy.place_of(event), detail)
 
 
 @rule("policies", "tasks.policies")
@@ -182,8 +184,8 @@ def success_restarts_nothing(job: Job[Any], context: Context) -> Iterator[Notice
                 if event in _SUCCESSES:
                     included = '"*" includes TaskCompleted: ' if event is LifecycleEvent.ANY else ""
                     consequence = _RESTARTS[policy.model.action]
-                    text = f"{included}{consequence}; list PodFailed and PodEvicted instead"
-                    yield Notice(policy.place_of(event), text)
+                    detail = f"{included}{consequence}; list PodFailed and PodEvicted instead"
+                    yield Notice(policy.place_of(event), detail)
 
 
 @rule("policies", "tasks.policies")
@@ -208,18 +210,18 @@ def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
     for policies in policy_lists(job):
         failing = [policy for policy in policies.policies if LifecycleEvent.TASK_FAILED in policy.events]
         if failing and all(_never_restarts(task) for task in tasks_of(policies, job)):
-            whose = "this task's" if policies.is_of_task else "every task's"
+            owner = "this task's" if policies.is_of_task else "every task's"
             for policy in failing:
                 yield Notice(
                     policy.place_of(LifecycleEvent.TASK_FAILED),
-                    f"TaskFailed counts container restarts, but {whose} restartPolicy is Never: use PodFailed, "
+                    f"TaskFailed counts container restarts, but {owner} restartPolicy is Never: use PodFailed, "
                     "or set restartPolicy to OnFailure",
                 )
 
 
 def _never_restarts(task: Task) -> bool:
-    own = (one.json.get("restartPolicy") for one in containers(task.template, Path(), ALL_CONTAINERS))
-    return spec_of(task.template).get("restartPolicy") == "Never" and not any(own)
+    of_containers = (each.json.get("restartPolicy") for each in containers(task.template, Path(), ALL_CONTAINERS))
+    return spec_of(task.template).get("restartPolicy") == "Never" and not any(of_containers)
 
 
 @rule("policies", "tasks.policies")
@@ -228,9 +230,9 @@ def restarted_partitions_exist(job: Job[Any], _: Context) -> Iterator[Notice]:
     for policies in policy_lists(job):
         restarting = [policy for policy in policies.policies if policy.model.action is Action.RESTART_PARTITION]
         if restarting and all(task.get("partition_policy") is None for task in tasks_of(policies, job)):
-            who = "this task has" if policies.is_of_task else "the tasks have"
+            subject = "this task has" if policies.is_of_task else "the tasks have"
             for policy in restarting:
-                yield Notice(policy.path / "action", f"{who} no partitionPolicy: use RestartTask or RestartPod")
+                yield Notice(policy.path / "action", f"{subject} no partitionPolicy: use RestartTask or RestartPod")
 
 
 @rule("policies", "tasks.policies")
@@ -241,13 +243,21 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
         for policy in policies.policies:
             if policy.model.exit_code and earlier:
                 first, event = earlier
-                what = "every event" if event is LifecycleEvent.ANY else "failed pods"
+                matches = "every event" if event is LifecycleEvent.ANY else "failed pods"
                 yield Notice(
-                    policy.path, f"never applies: {first.path} matches {what} first; move this policy before it"
+                    policy.path, f"never applies: {first.path} matches {matches} first; move this policy before it"
                 )
             if earlier is None:
                 matching = next((event for event in policy.events if event in _FAILED), None)
                 earlier = None if matching is None else (policy, matching)
+
+
+@rule(f"annotations.{COMMAND}")
+def command_is_known(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """The runner would ignore an unknown command, and the job would go on as before."""
+    command = text(mapping(metadata_of(job.document).get("annotations")).get(COMMAND))
+    if command and command not in USER_ACTIONS and runs_here(job, context):
+        yield NotSupported((Path("metadata") / "annotations").key(COMMAND), command, [*USER_ACTIONS])
 
 
 def _one_of(choices: Sequence[str]) -> str:
@@ -255,7 +265,7 @@ def _one_of(choices: Sequence[str]) -> str:
     return f"{', '.join(most)} or {last}"
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 policy_rules = (
     policies_say_when,
     policies_have_an_action,

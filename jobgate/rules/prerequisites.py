@@ -1,4 +1,4 @@
-"""The rules of prerequisites, for all kinds."""
+"""Rules for prerequisites, for all kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from jobgate.jobs.prerequisites import (
     ResolvedTask,
     asked_of,
     items_of,
-    named_by,
     not_checked,
     refusal,
     resolved_tasks,
@@ -26,9 +25,10 @@ from jobgate.prerequisites.inject import inject
 from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, parts
-from jobgate.rules.templates import made_pods
-from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Path, Rule, rule
+from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, named_in, parts
+from jobgate.prerequisites.resolve import Instance
+from jobgate.rules.templates import built_pods
+from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
 from webhook.text import short
 from webhook.values import mapping, metadata_of
 
@@ -36,163 +36,215 @@ _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
 
 def _resolved(job: Job[Any], context: Context) -> list[ResolvedTask]:
-    """Return what the tasks of a job under review name, resolved for the first rule that asks.
+    """Return the resolved prerequisites of a job's tasks; they are resolved once for all rules.
 
-    Without access to ask for rights there is no cluster: what is not known is left out there.
+    Without `context.access` there is no cluster: unknown items are left out then.
     """
     if resolved_tasks not in job.shared:
         partial = context.access is None
         job.shared[resolved_tasks] = resolved_tasks(asked_of(job), context.objects, context.namespace, partial=partial)
-    found: list[ResolvedTask] = job.shared[resolved_tasks]
-    return found
+    tasks: list[ResolvedTask] = job.shared[resolved_tasks]
+    return tasks
 
 
 @rule()
 @looks_up(*WATCHED)
 def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
-    """An item that is missing, lacks a value or does not fit the pod would keep pods from being made."""
+    """No pods could be created if an item is missing, lacks a value or does not fit the pod."""
     yield from _misplaced(job)
     if not asked_of(job):
         return
     try:
-        tasks = _resolved(job, context)
+        tasks, hidden = _resolved(job, context), _hidden(job, context)
     except LookupError:
-        place = next(one.place(0) for one in asked_of(job) if one.references)
+        place = next(task.place(0) for task in asked_of(job) if task.references)
         yield Forbidden(place, UNKNOWN_ITEMS)
         return
-    said: set[Cause | Notice] = set()
+    reported: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
-    pods = {made.task.path.steps: made.pod for made in made_pods(job, context)} if tasks else {}
-    for task in tasks:
-        for finding in _findings(context, task, start, pods.get(task.asked.task.steps)):
-            if finding not in said:
-                said.add(finding)
+    pods = {built.task.path.steps: built.pod for built in built_pods(job, context)} if tasks else {}
+    for resolved in tasks:
+        findings = [*_reference_findings(resolved)]
+        if hidden.isdisjoint(resolved.resolution.items):
+            findings += _findings(context, resolved, start, pods.get(resolved.asked.task.steps))
+        for finding in findings:
+            if finding not in reported:
+                reported.add(finding)
                 yield finding
 
 
 def _misplaced(job: Job[Any]) -> Iterator[Cause]:
-    """Yield annotations that are not read, because the kind has a field."""
-    here = where(job.kind)
-    if not here.in_spec:
+    """Yield the annotations that are ignored, because the kind has a field for prerequisites."""
+    fields = where(job.kind)
+    if not fields.in_spec:
         return
     places = []
-    if _names(job.document.get("metadata")):
+    if _has_annotation(job.document.get("metadata")):
         places.append(Path("metadata"))
-    for key, task in parts(job.document, here):
-        if _names(mapping(task.get("template")).get("metadata")):
-            places.append(here.path(key) / "template" / "metadata")
+    for key, task in parts(job.document, fields):
+        if _has_annotation(mapping(task.get("template")).get("metadata")):
+            places.append(fields.path(key) / "template" / "metadata")
     for place in places:
-        meant = f"a {job.kind.kind} names its prerequisites in spec.{WORD} and in {WORD} of its tasks"
-        yield Forbidden((place / "annotations").key(ANNOTATION), meant)
+        detail = f"a {job.kind.kind} names its prerequisites in spec.{WORD} and in {WORD} of its tasks"
+        yield Forbidden((place / "annotations").key(ANNOTATION), detail)
 
 
-def _names(metadata: Any) -> bool:
+def _has_annotation(metadata: Any) -> bool:
     return bool(metadata) and ANNOTATION in mapping(mapping(metadata).get("annotations"))
 
 
-def _findings(
-    context: Context, task: ResolvedTask, start: str, made: dict[str, Any] | None
-) -> Iterator[Cause | Notice]:
-    one = task.asked
-    if one.unreadable is not None:
-        path, value, why = one.unreadable
+def _hidden(job: Job[Any], context: Context) -> set[str]:
+    """Return the items of a job, by kind and name, that the user may not use: messages must not describe them.
+
+    The object before an UPDATE has none: its faults are not enforced, whoever changes it.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.operation is Operation.UPDATE and context.old is None:
+        return set()
+    return {instance.item.source for _, instance, _ in _refused(job, _resolved(job, context), context)}
+
+
+def _reference_findings(resolved: ResolvedTask) -> Iterator[Cause | Notice]:
+    """Yield the findings in the references of a task, which do not depend on the content of items."""
+    task = resolved.asked
+    if task.unreadable is not None:
+        path, value, why = task.unreadable
         yield Invalid(path, value, why)
-    for place in task.resolution.repeated:
-        yield Notice(one.place(place), f"{one.references[place].shown} is already listed, with the same values")
-    for item, place in task.resolution.unknown:
-        yield Notice(one.place(place), not_checked(item))
-    for problem in task.problems:
-        yield _cause(problem, one, start)
-    if task.problems:
+    for place in resolved.resolution.repeated:
+        yield Notice(task.place(place), f"{task.references[place].shown} is already listed, with the same values")
+    for item, place in resolved.resolution.unknown:
+        yield Notice(task.place(place), not_checked(item))
+
+
+def _findings(
+    context: Context, resolved: ResolvedTask, start: str, pod: dict[str, Any] | None
+) -> Iterator[Cause | Notice]:
+    """Yield the findings in the items of a task."""
+    task = resolved.asked
+    for problem in resolved.problems:
+        yield _cause(problem, task, start)
+    if resolved.problems:
         return
-    for name in task.content.plugins:
+    for name in resolved.content.plugins:
         if name not in context.settings.offered:
             detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.settings.offered)}"
-            yield _cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), one, start)
-    if made is not None and isinstance(mapping(made).get("spec"), dict) and _whole(made["spec"]):
-        for problem in inject(Draft(made), task.content, one.container):
-            yield _cause(problem, one, start)
+            yield _cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), task, start)
+    if pod is not None and isinstance(mapping(pod).get("spec"), dict) and _is_injectable(pod["spec"]):
+        for problem in inject(Draft(pod), resolved.content, task.container):
+            yield _cause(problem, task, start)
 
 
-def _whole(spec: Mapping[str, Any]) -> bool:
-    """Tell whether the parts that items go into have their shapes: the schema reports those that do not."""
+def _is_injectable(spec: Mapping[str, Any]) -> bool:
+    """Return whether the fields that items are injected into have valid types; the schema reports the others."""
     lists = [spec.get("volumes"), spec.get("containers")]
     for container in spec.get("containers") or () if isinstance(spec.get("containers"), list) else ():
         lists += [mapping(container).get(key) for key in ("env", "volumeMounts")]
         if not all(isinstance(mapping(container).get(key), list | None) for key in ("command", "args")):
             return False
-    return all(one is None or (isinstance(one, list) and all(isinstance(item, dict) for item in one)) for one in lists)
+    return all(
+        values is None or (isinstance(values, list) and all(isinstance(value, dict) for value in values))
+        for values in lists
+    )
 
 
-def _cause(problem: PrerequisiteProblem, one: TaskReferences, start: str) -> Cause:
-    place = one.place(problem.place) if problem.place is not None else one.task
+def _cause(problem: PrerequisiteProblem, task: TaskReferences, start: str) -> Cause:
     if problem.place is None:
-        cause = Cause(place, f"Invalid value: {problem.said(start)}")
+        cause = Cause(task.task, f"Invalid value: {problem.message(start)}")
         cause.value = [problem.reason]
         return cause
-    named = one.references[problem.place]
-    made = NotFound if problem.reason is ProblemReason.UNKNOWN_REFERENCE else Invalid
-    return made(place, named.name, problem.said(start))
+    cause_type = NotFound if problem.reason is ProblemReason.UNKNOWN_REFERENCE else Invalid
+    reference = task.references[problem.place]
+    return cause_type(task.place(problem.place), reference.name, problem.message(start))
 
 
 @rule()
 @looks_up(*WATCHED)
 def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """Who applies a job needs the verb `use` on every item that it brings: an item runs commands and mounts data."""
+    """Users need the verb `use` on all items of their jobs, because items run commands and mount data."""
     if context.access is None or not asked_of(job):
         return
-    named = set() if context.old is None else {*_named_in(asked(context.old, where(job.kind)))}
     try:
-        tasks = _resolved(job, context)
-        before = named | sources_of(job.kind, context.old, context.objects, context.namespace)
+        tasks, before = _resolved(job, context), _before(job, context)
     except LookupError:
-        yield from _unchecked(asked_of(job), named, context)
+        named_before = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
+        yield from _unchecked(asked_of(job), named_before, context)
         return
     yield from _unchecked((task.asked for task in tasks if task.resolution.problems), before, context)
-    answered: set[str] = set()
+    for task, instance, allowed in _refused(job, tasks, context):
+        chain = (f"{job.kind.kind} {context.name or context.generate_name}", *instance.chain)
+        detail = refusal(context.user, instance.item, chain, allowed)
+        yield Forbidden(task.asked.place(instance.place), detail, instance.item.source)
+
+
+def _before(job: Job[Any], context: Context) -> set[str]:
+    """Return the items of a job before an UPDATE, by kind and name; they are computed once for all rules.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if _before not in job.shared:
+        named = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
+        job.shared[_before] = named | sources_of(job.kind, context.old, context.objects, context.namespace)
+    before: set[str] = job.shared[_before]
+    return before
+
+
+def _refused(
+    job: Job[Any], tasks: Iterable[ResolvedTask], context: Context
+) -> Iterator[tuple[ResolvedTask, Instance, bool | None]]:
+    """Yield each new item that the user may not use, once, with False; with None if that is unknown.
+
+    Raises:
+        LookupError: the items are not known.
+    """
+    if context.access is None:
+        return
+    checked = {*_before(job, context)}
     for task in tasks:
-        for one in task.resolution.instances:
-            if one.item.source in before or one.item.source in answered:
+        for instance in task.resolution.instances:
+            item = instance.item
+            if item.source in checked:
                 continue
-            answered.add(one.item.source)
-            may = context.access.may(context.user, USE, RESOURCES[one.item.kind], one.item.name, context.namespace)
-            if not may:
-                chain = (f"{job.kind.kind} {context.name or context.generate_name}", *one.chain)
-                yield Forbidden(
-                    task.asked.place(one.place), refusal(context.user, one.item, chain, may), one.item.source
-                )
+            checked.add(item.source)
+            allowed = context.access.may(context.user, USE, RESOURCES[item.kind], item.name, context.namespace)
+            if not allowed:
+                yield task, instance, allowed
 
 
 def _unchecked(tasks: Iterable[TaskReferences], before: set[str], context: Context) -> Iterator[Cause]:
-    """Yield the references that an update adds where not all that they bring is known.
+    """Yield the references that an update adds to tasks with items that cannot be resolved.
 
-    What keeps it from being known may be a stored fault, which is not enforced: that must not let in what it hides.
+    The reason may be a stored fault, which is not enforced. It must not hide items that the user may not use.
     """
     for task in tasks if context.old is not None else ():
-        for place, (source, shown) in enumerate(zip(_named_in([task]), task.references, strict=True)):
+        for place, (source, reference) in enumerate(zip(_sources([task]), task.references, strict=True)):
             if source not in before:
-                detail = f"what {shown.shown} brings cannot be checked now: correct the other faults, or retry later"
+                detail = (
+                    f"what {reference.shown} brings cannot be checked now: correct the other faults, or retry later"
+                )
                 yield Forbidden(task.place(place), detail, source)
 
 
-def _named_in(tasks: Iterable[TaskReferences]) -> Iterator[str]:
+def _sources(tasks: Iterable[TaskReferences]) -> Iterator[str]:
     """Yield the items that tasks name themselves, by kind and name."""
-    return (f"{one.kind}/{one.name}" for task in tasks for one in task.references)
+    return (f"{reference.kind}/{reference.name}" for task in tasks for reference in task.references)
 
 
 @rule(f"annotations.{RECORD}", updates=True)
 @looks_up(*WATCHED)
 def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A stored job keeps the record of the items that it was checked with; new pods get the items as they are now."""
-    known = read_record(mapping(metadata_of(job.document).get("annotations")).get(RECORD))
-    if not known:
+    """A stored job records the items that it was checked with, but new pods get the current items."""
+    record = read_record(mapping(metadata_of(job.document).get("annotations")).get(RECORD))
+    if not record:
         return
     try:
         tasks = _resolved(job, context)
     except LookupError:
         return
     for source, item in items_of(tasks).items():
-        if (recorded := known.get(source)) is not None and recorded["hash"] != item.hash:
+        if (recorded := record.get(source)) is not None and recorded["hash"] != item.hash:
             yield Notice(
                 _RECORD,
                 f"{item.shown} is at generation {item.generation}, and the job was stored with generation "
@@ -202,19 +254,19 @@ def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterato
 
 @rule(updates=True)
 def templates_keep_their_prerequisites(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A change of the job's annotation reaches no template that names prerequisites: a mutation overrides nothing."""
-    old, new = (named_by(metadata_of(one)) for one in (context.old or {}, job.document))
-    here = where(job.kind)
-    if old == new or here.in_spec:
+    """A new annotation of the job does not override that of a template: mutation overrides nothing."""
+    old, new = (named_in(document) for document in (context.old or {}, job.document))
+    fields = where(job.kind)
+    if old == new or fields.in_spec:
         return
-    for key, task in parts(job.document, here):
-        kept = named_by(metadata_of(mapping(task.get("template"))))
+    for key, task in parts(job.document, fields):
+        kept = named_in(mapping(task.get("template")))
         if kept is not None and kept != new:
-            place = (here.path(key) / "template" / "metadata" / "annotations").key(ANNOTATION)
+            place = (fields.path(key) / "template" / "metadata" / "annotations").key(ANNOTATION)
             yield Notice(place, f"stays {short(str(kept))}: change it here, the job's annotation does not override it")
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 prerequisite_rules: tuple[Rule, ...] = (
     prerequisites_resolve,
     prerequisites_may_be_used,

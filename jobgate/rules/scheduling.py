@@ -1,4 +1,4 @@
-"""The rules of what hands a job to its scheduler: queue, scheduler, and priority classes, which all of a gang have."""
+"""Rules for scheduling: queues, schedulers and priority classes."""
 
 from __future__ import annotations
 
@@ -7,45 +7,43 @@ from typing import Any
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import gang_minimum
-from jobgate.jobs.job import Job
+from jobgate.jobs.job import Job, own_priority_class
 from jobgate.jobs.operator import operator_of, runs_here
-from jobgate.jobs.tasks import own_priority_class
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from webhook import Cause, Invalid, Notice, TooLong, rule
 from webhook.values import text
 from webhook.view import view
 
-#: Names by the word that has them, and how long they may be: a queue, a priority class, and the name of a scheduler,
-#: which pods have in a field of this length.
+#: Fields with names of other objects, and their maximum lengths.
 _NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
 
 
 @rule(*_NAMES)
 def names_of_the_scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
-    """Queues and priority classes are named as DNS subdomains, schedulers with at most 63 characters.
+    """Names of queues and priority classes are DNS subdomains; names of schedulers have at most 63 characters.
 
-    With another queue a job waits forever, with another scheduler or priority class there are no pods.
+    With an impossible queue a job waits forever; with an impossible scheduler or priority class it gets no pods.
     """
-    for word, limit in _NAMES.items():
-        name = text(job.get(word))
+    for field, limit in _NAMES.items():
+        name = text(job.get(field))
         if len(name) > limit:
-            yield TooLong(job.at(word), name, limit)
+            yield TooLong(job.at(field), name, limit)
         elif name and (fault := dns_subdomain(name)):
-            yield Invalid(job.at(word), name, fault)
+            yield Invalid(job.at(field), name, fault)
 
 
 @rule("queue", updates=True)
 def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """Kueue admits as many pods as the first one states: pods that are added later do not start."""
+    """Kueue counts the pods of a job once, when the job starts: pods that are added later do not start."""
     queueing = context.settings.plugins.get(Queueing.name)
     members = None if runs_here(job, context) else operator_of(job).members
     provided = members.provides if members else frozenset()
     kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
     if not kueue or Queueing.name in provided or not job.get("queue") or context.old is None:
         return
-    spec, whole = view(job.kind.spec, context.old.get("spec"))
-    if not whole:
+    spec, fits = view(job.kind.spec, context.old.get("spec"))
+    if not fits:
         return
     before = {task.name: task.replicas for task in Job(job.kind, context.old, spec).tasks}
     for task in job.all_tasks:
@@ -62,7 +60,7 @@ def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
 def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A gang waits for its pods with the lowest priority, so all its tasks should have a priority class."""
     if text(job.get("priority_class_name")):
-        return  # all have it
+        return  # it applies to all tasks
     first = next((task for task in job.all_tasks if task.replicas and own_priority_class(task)), None)
     if first is None or not _is_gang(job, context):
         return
@@ -76,15 +74,15 @@ def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterato
 
 
 def _is_gang(job: Job[Any], context: Context) -> bool:
-    """Return whether pods start together: the job says so, or who runs it has every job as a gang."""
+    """Return whether pods start together: by a field of the job, or because its operator treats every job as a gang."""
     if runs_here(job, context):
         return Queueing.name in context.settings.plugins and gang_minimum(job) > 1
     by_default = "min_available" in operator_of(job).supports
-    said = job.get("min_available") is not None or any(task.min_available is not None for task in job.all_tasks)
-    return (said or by_default) and gang_minimum(job) > 1
+    requested = job.get("min_available") is not None or any(task.min_available is not None for task in job.all_tasks)
+    return (requested or by_default) and gang_minimum(job) > 1
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 scheduling_rules = (
     names_of_the_scheduler_can_exist,
     kueue_counts_pods_once,

@@ -1,24 +1,23 @@
-"""The rules that every kind has: written against tasks and words, and not called where a kind has no such word."""
+"""The rules that all kinds share. A rule about a field is not called for kinds that do not have the field."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from jobgate.rules.commands import command_rules
 from jobgate.rules.dependencies import dependency_rules
 from jobgate.rules.gangs import bound_rules, gang_rules
 from jobgate.rules.ignored import ignored_field_rules
 from jobgate.rules.plugins import plugin_rules
 from jobgate.rules.pod_security import pod_security_rules
-from jobgate.rules.policies import policy_rules
+from jobgate.rules.policies import command_is_known, policy_rules
 from jobgate.rules.prerequisites import prerequisite_rules
 from jobgate.rules.scheduling import scheduling_rules
 from jobgate.rules.tasks import task_rules
 from jobgate.rules.templates import pod_template_rules
 from webhook import Rule
 
-#: All of them, in the order in which a reader wants to know.
+#: All shared rules, in the order of the documentation.
 SHARED: Final[tuple[Rule, ...]] = (
     *task_rules,
     *bound_rules,
@@ -27,7 +26,7 @@ SHARED: Final[tuple[Rule, ...]] = (
     *policy_rules,
     *plugin_rules,
     *prerequisite_rules,
-    *command_rules,
+    command_is_known,
     *scheduling_rules,
     *ignored_field_rules,
     *pod_template_rules,
@@ -36,9 +35,9 @@ SHARED: Final[tuple[Rule, ...]] = (
 
 
 def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple[Rule, ...]:
-    """Return the rules that a kind shares with all others.
+    """Return the shared rules for a kind.
 
-    `instead` has by name of a rule what the kind has in its place: its own version, or nothing.
+    `instead` maps the name of a rule to the kind's own rules that replace it; an empty tuple leaves it out.
 
     Raises:
         ValueError: there is no shared rule of that name.
@@ -48,4 +47,4 @@ def shared_rules(instead: Mapping[str, tuple[Rule, ...]] | None = None) -> tuple
     if unknown:
         known = ", ".join(rule.name for rule in SHARED)
         raise ValueError(f"no shared rule is named {', '.join(sorted(unknown))}; there are: {known}")
-    return tuple(one for rule in SHARED for one in instead.get(rule.name, (rule,)))
+    return tuple(chosen for rule in SHARED for chosen in instead.get(rule.name, (rule,)))

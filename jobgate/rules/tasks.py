@@ -1,4 +1,4 @@
-"""The rules of tasks, the same for every kind: they have names, one each, and names of pods that can be."""
+"""Rules for the names of tasks, and for the names that are derived from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jobgate.jobs.task import Task
 from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
 from webhook import Cause, Duplicate, Invalid, Path, TooLong, rule
 
-#: As many characters as the API server adds to a `generateName`, which it cuts before.
+#: The API server adds five characters to a `generateName`, which it shortens first.
 GENERATED_SUFFIX = "x" * 5
 
 
@@ -43,7 +43,7 @@ def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 
-    The largest index counts. If a pod name is too long, the longer of job name and task name is reported.
+    Each task's last pod has the longest name. If it is too long, the longer of job name and task name is reported.
     """
     operator = operator_of(job)
     name = expected_name(context)
@@ -68,21 +68,21 @@ def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
 
 
 def labels_can_begin_with_the_name(context: Context, uses: Callable[[], str]) -> Iterator[Cause]:
-    """Yield what of a job's name cannot be in a DNS label that begins with it; its length is another matter."""
+    """Yield the characters of a job's name that no DNS label may have; its length is not checked."""
     name = expected_name(context)
     if name and (fault := dns_label(name[:LABEL_LIMIT].rstrip("-.") or name)):
         yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {uses()}")
 
 
 def name_path(context: Context) -> Path:
-    """Return where the job says what it is called."""
+    """Return the path of the field that names the job."""
     return Path("metadata") / ("name" if context.name else "generateName")
 
 
 def expected_name(context: Context) -> str:
-    """Return the job's name, or one as long as the API server will generate; empty where it has neither.
+    """Return the job's name, or a name as long as the API server would generate; empty if it has neither.
 
-    Of a name that is too long for any object, as much as shows that it is: what is called by it stays bounded.
+    A name is cut one character after the limit of all objects, so that the names derived from it stay bounded.
     """
     if context.name or not context.generate_name:
         return context.name[: SUBDOMAIN_LIMIT + 1]
@@ -101,5 +101,5 @@ def _pattern(operator: Operator) -> str:
     return operator.pod_name.format(job="<job>", task="<task>", index="<index>")
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 task_rules = (task_names_are_unique, task_names_are_labels, derived_names_are_legal)

@@ -1,4 +1,4 @@
-"""The rules of pod templates: each is judged as the Pod that the kind's operator makes of it."""
+"""Rules for pod templates: each is checked as the Pod that the kind's operator creates from it."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ def pod_templates_make_sound_pods(job: Job[Any], context: Context) -> Iterator[C
     """The API server would reject the pods later, when the operator creates them."""
     if _templates_fit(job):
         return
-    yield from judged(job, context, podchecks.look, passes=lambda made: made.plain)
+    yield from judged(job, context, podchecks.look, passes=lambda built: built.plain)
 
 
 def _templates_fit(job: Job[Any]) -> bool:
-    """Return whether the Pods that an operator makes of the templates are known to be valid, and to lose no field.
+    """Return whether the Pods of the templates are known to be valid, and no field of the templates is dropped.
 
-    The fast check accepts only valid templates without fields that are newer than the types of any operator. What an
-    operator changes keeps them valid, except for the volumes that it adds.
+    The fast check accepts only valid templates whose fields the types of all operators have. The changes of an operator
+    keep them valid, except for the volumes that it adds.
     """
     return job.fits and not operator_of(job).volumes_of(job)
 
 
-class Made(NamedTuple):
-    """The Pod that an operator makes of a task's template.
+class BuiltPod(NamedTuple):
+    """The Pod that an operator creates from a task's template.
 
     Attributes:
         task: the task.
-        pod: the Pod as its API server gets it: without the fields that the operator's types do not have.
-        plain: whether the Pod is surely sound.
-        places: where the volumes of the job's own list that the Pod has stand in this list.
+        pod: the Pod that the API server receives: without the fields that the operator's types do not have.
+        plain: whether the fast check has accepted the Pod.
+        job_volumes: the indices of the job's volumes that the Pod has, in the job's own list.
     """
 
     task: Task
     pod: dict[str, Any]
     plain: bool
-    places: Sequence[int]
+    job_volumes: Sequence[int]
 
 
 def judged(
@@ -57,107 +57,108 @@ def judged(
     context: Context,
     check: Callable[[Mapping[str, Any], Path], Iterable[Cause | Notice]],
     *,
-    passes: Callable[[Made], bool] = lambda _: False,
+    passes: Callable[[BuiltPod], bool] = lambda _: False,
 ) -> Iterator[Cause | Notice]:
-    """Judge the Pods that the operator makes of a job's templates, and yield what is found.
+    """Check the Pods that the operator creates from a job's templates, and yield the findings.
 
     Args:
-        job: whose templates can be read.
-        context: of the review; where its time is over, this ends.
-        check: gives what is found in a Pod, with the path of its template. What it finds in a volume of the job's own
-            list, which every pod has, is reported once, where the volume stands.
-        passes: tells at little cost of a Pod in which `check` surely finds nothing.
+        job: the job under review.
+        context: of the review; checking ends when its time is over.
+        check: yields the findings in a Pod, given the path of its template. Findings in the job's own volumes, which
+            every pod has, are reported once, with the path in the job's list.
+        passes: a fast check that returns True only if `check` would find nothing in the Pod.
     """
     volumes_path = job.at("volumes")
     reported: set[Cause | Notice] = set()
-    sound: set[str] = set()
-    for made in made_pods(job, context):
+    valid: set[str] = set()
+    for built in built_pods(job, context):
         if context.spent():
             return
-        if passes(made) or (same := _text(made.pod)) in sound:
+        if passes(built) or (text := _text(built.pod)) in valid:
             continue
-        path, found = made.task.template_path, False
-        for finding in check(made.pod, path):
-            found = True
-            moved = _of_the_job(finding, path, made, volumes_path)
-            if moved is None:
+        path, is_valid = built.task.template_path, True
+        for finding in check(built.pod, path):
+            is_valid = False
+            of_job = _finding_in_job(finding, path, built, volumes_path)
+            if of_job is None:
                 yield finding
-            elif moved not in reported:
-                reported.add(moved)
-                yield moved
-        if not found and same:
-            sound.add(same)
+            elif of_job not in reported:
+                reported.add(of_job)
+                yield of_job
+        if is_valid and text:
+            valid.add(text)
 
 
 def _text(pod: dict[str, Any]) -> str:
-    """Return a text that only an equal Pod has; none of one that is nested too deeply."""
+    """Return a text that only equal Pods share; empty for a Pod that is nested too deeply."""
     try:
         return repr(pod)
     except RecursionError:
         return ""
 
 
-def made_pods(job: Job[Any], context: Context) -> Iterator[Made]:
-    """Yield the Pod of each task whose template can be read; it is made for the first rule that asks.
+def built_pods(job: Job[Any], context: Context) -> Iterator[BuiltPod]:
+    """Yield the Pods of the tasks that the rule can read. Each Pod is built once for all rules.
 
-    The volumes of the job's own list, which every pod has, are judged with the first template. A later one has to do
-    only with those that it names: to judge all of them with every template would cost the product of both.
+    Every pod gets the job's own volumes. The first Pod is checked with all of them, each later Pod only with those that
+    it names: checking all volumes with every template would take quadratic time.
     """
     operator = operator_of(job)
-    made: dict[int, Made] = job.shared.setdefault(made_pods, {})
-    shared = operator.volumes_of(job)
-    named: Mapping[str, int] | None = None
+    pods: dict[int, BuiltPod] = job.shared.setdefault(built_pods, {})
+    volumes = operator.volumes_of(job)
+    indices: Mapping[str, int] | None = None
     for task in job.tasks:
-        if id(task) not in made:
-            named = _by_name(shared) if named is None else named
-            places = _named_in(task.template, named) if made else range(len(shared))
-            volumes = [shared[place] for place in places]
-            made[id(task)] = _made(operator, job, task, places, volumes, keeps=runs_here(job, context))
-        yield made[id(task)]
+        if id(task) not in pods:
+            indices = _by_name(volumes) if indices is None else indices
+            chosen = _named_volumes(task.template, indices) if pods else range(len(volumes))
+            pods[id(task)] = _build(operator, job, task, volumes, chosen, keeps=runs_here(job, context))
+        yield pods[id(task)]
 
 
-def _made(
+def _build(
     operator: Operator,
     job: Job[Any],
     task: Task,
-    places: Sequence[int],
     volumes: Sequence[Mapping[str, Any]],
+    chosen: Sequence[int],
     *,
     keeps: bool,
-) -> Made:
-    made = operator.pod(job, task, volumes)
+) -> BuiltPod:
+    pod = operator.pod(job, task, [volumes[index] for index in chosen])
     if keeps:
-        made["metadata"] = mapping(task.template.get("metadata"))
-    plain = podchecks.plain(made) if volumes or not job.fits else True
-    # A field that is newer than any types makes a pod not plain.
-    return Made(task, made if plain or keeps else operator.known(made), plain, places)
+        pod["metadata"] = mapping(task.template.get("metadata"))
+    # The fast check rejects all fields that an operator's types may lack.
+    plain = podchecks.plain(pod) if chosen or not job.fits else True
+    return BuiltPod(task, pod if plain or keeps else operator.known(pod), plain, chosen)
 
 
 def _by_name(volumes: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
-    """Return the place of each volume, by its name; of several with one name, the first."""
-    return {text_of(volume.get("name")): place for place, volume in reversed([*objects(volumes)])}
+    """Return the index of each volume by its name: the first index, if several volumes have the name."""
+    return {text_of(volume.get("name")): index for index, volume in reversed([*objects(volumes)])}
 
 
-def _named_in(template: Mapping[str, Any], volumes: Mapping[str, int]) -> Sequence[int]:
-    """Return the places of the volumes whose name a template mounts, or has for a volume of its own."""
+def _named_volumes(template: Mapping[str, Any], indices: Mapping[str, int]) -> Sequence[int]:
+    """Return the indices of the job's volumes that a template mounts, or whose names its own volumes have."""
     lists = [spec_of(template).get("volumes")]
     for container in containers(template, Path()):
         lists += [container.json.get("volumeMounts"), container.json.get("volumeDevices")]
-    named = {text_of(one.get("name")) for value in lists for _, one in objects(value)}
-    return sorted(volumes[name] for name in named & volumes.keys())
+    names = {text_of(entry.get("name")) for entries in lists for _, entry in objects(entries)}
+    return sorted(indices[name] for name in names & indices.keys())
 
 
-def _of_the_job(finding: Cause | Notice, template: Path, made: Made, job_volumes: Path) -> Cause | Notice | None:
-    """Return a finding about a volume of the job's own list where it is in the job."""
+def _finding_in_job(
+    finding: Cause | Notice, template: Path, built: BuiltPod, job_volumes: Path
+) -> Cause | Notice | None:
+    """Return a finding about one of the job's own volumes with its path in the job; None for other findings."""
     start, steps = (*template.steps, "spec", "volumes"), finding.path.steps
-    if not made.places or steps[: len(start)] != start or len(steps) == len(start):
+    if not built.job_volumes or steps[: len(start)] != start or len(steps) == len(start):
         return None
-    index, own_volumes = steps[len(start)], len(items(spec_of(made.task.template).get("volumes")))
+    index, own_volumes = steps[len(start)], len(items(spec_of(built.task.template).get("volumes")))
     if not isinstance(index, int) or index < own_volumes:
         return None
-    place = job_volumes / made.places[index - own_volumes]
-    there = finding.path.moved(template / "spec" / "volumes" / index, place)
-    return None if there is None else finding.at(there)
+    place = job_volumes / built.job_volumes[index - own_volumes]
+    path = finding.path.moved(template / "spec" / "volumes" / index, place)
+    return None if path is None else finding.at(path)
 
 
 @rule()
@@ -170,11 +171,11 @@ def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterato
         shared = {"spec": {"volumes": volumes}}
         for finding in check_newer_fields(shared, Path(), minor=operator.minor, operator=operator.name):
             yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
-    for made in made_pods(job, context):
-        # Of what the operator replaces, no field is newer than the types of plain pods.
-        if not made.plain:
-            path = made.task.template_path
-            yield from check_newer_fields(made.task.template, path, minor=operator.minor, operator=operator.name)
+    for built in built_pods(job, context):
+        # The fast check rejects all newer fields, and an operator replaces none of them.
+        if not built.plain:
+            path = built.task.template_path
+            yield from check_newer_fields(built.task.template, path, minor=operator.minor, operator=operator.name)
 
 
 @rule()
@@ -199,14 +200,12 @@ def overwritten_fields_are_left_to_the_operator(job: Job[Any], context: Context)
 
 def _dropped(task: Task, operator: Operator) -> Iterator[Notice]:
     metadata = mapping(task.template.get("metadata"))
-    if written := sorted(key for key, value in metadata.items() if value):
-        yield Notice(
-            task.template_path / "metadata",
-            f"{operator.name} does not copy these fields to the pods: {', '.join(written)}",
-        )
+    if dropped := sorted(key for key, value in metadata.items() if value):
+        detail = f"{operator.name} does not copy these fields to the pods: {', '.join(dropped)}"
+        yield Notice(task.template_path / "metadata", detail)
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 pod_template_rules = (
     pod_templates_make_sound_pods,
     fields_are_known_to_the_operator,

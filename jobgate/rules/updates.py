@@ -1,4 +1,4 @@
-"""The rule of updates: which fields of a stored job may change, and when."""
+"""The rule for updates: which fields of a stored job may change, and when."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from webhook.rule import Check
 from webhook.text import shown
 from webhook.values import mapping, same, text
 
-#: Fields whose values, and those below them, are quantities.
+#: Fields with quantities, in their values or below them.
 _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
 
 
 class Mutable(Enum):
-    """When a field may change; the value says it to the user."""
+    """When a field may change; the values appear in messages."""
 
     ALWAYS = "at any time"
     WHILE_SUSPENDED = "while the job is suspended"
@@ -35,22 +35,22 @@ class Mutable(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateRule(Rule):
-    """A rule of what may change in a stored job.
+    """A rule about what may change in a stored job.
 
     Attributes:
-        table: by which it decides.
+        table: the table that it applies.
     """
 
     table: MayChange
 
 
 class MayChange:
-    """When which fields may change: a kind's table, and the rule by it. The most specific entry decides.
+    """Fields of a stored job change only when the kind's table allows it. The most specific entry decides.
 
-    Both objects have the defaults of today when they are compared, so that a default which came with a newer version is
-    never taken for the user's change. What typed clients write for an absent field (`null`, `{}`, `[]`, `""`) is the
-    same as nothing; an entry of a map exists by its key alone. Quantities are compared by value. Items of a list that
-    has a key are matched by it, others by their places.
+    Both objects get the current defaults before they are compared, so a default that a newer version adds does not
+    count as a change. The values that typed clients write for an absent field (`null`, `{}`, `[]`, `""`) equal an
+    absent field; but an entry of a map is present if its key is. Quantities are compared by value. Items of a list with
+    a key are matched by this key, items of other lists by their positions.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class MayChange:
         runs: Callable[[Mapping[str, Any]], bool] | None = None,
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        """Make the rule of a kind.
+        """Create the table of a kind.
 
         Args:
-            fields: by path from the spec on, `spec.tasks[*].replicas`, when a field and all below it may change; `*` is
-                any item, or any entry of a map. What is below none of them never changes.
-            runs: tells from a job's status whether it runs or has run; where it is left out, every stored job does.
-            keys: by path of a list, the field that its items are known by: `{"spec.tasks": "name"}`. An item may come
-                when the list may change; it may go, or change places with others, when its key may.
+            fields: when a field, and all fields below it, may change, by path: `spec.tasks[*].replicas`. `*` matches
+                any item of a list or entry of a map. Fields below none of these paths never change.
+            runs: returns from a job's status whether the job has started; by default every stored job has.
+            keys: the fields that identify the items of a list, by path of the list: `{"spec.tasks": "name"}`. An item
+                may be added when the list may change, and removed or moved when its key may change.
         """
         self.fields = dict(fields)
         self._runs = runs or (lambda _: True)
@@ -81,7 +81,7 @@ class MayChange:
         """Return the rule that fields change only when they may.
 
         Args:
-            check: what judges by this table, where that is not enough by itself (`@MAY_CHANGE.rule`).
+            check: a function that calls the table and does more (`@MAY_CHANGE.rule`); by default the table alone.
         """
         if check is None:
             about = inspect.getdoc(type(self)) or ""
@@ -111,7 +111,7 @@ class MayChange:
                 (when for line, when in self._mutable.items() if len(line) <= len(decisive) and _leads(line, decisive)),
                 Mutable.NEVER,
             )
-            # What may change is not looked into: a large template costs no more than a small one.
+            # A part that may change as a whole is not compared: a large template costs no more than a small one.
             if when in allowed and not any(_leads(line, steps) for line in bounds if len(line) > len(steps)):
                 continue
             key = next((key for line, key in self._keys.items() if len(line) == len(steps) and _leads(line, steps)), "")
@@ -122,13 +122,13 @@ class MayChange:
                 rule = "may not change after the job is created"
                 if when is not Mutable.NEVER:
                     rule = f"may change only {when.value}"
-                cause = Forbidden(change.path, f"{rule}: {change.says}")
+                cause = Forbidden(change.path, f"{rule}: {change.description}")
                 cause.value = change.before if change.after is None else change.after
                 yield cause
 
 
 def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:
-    """Return whether the steps of a table's line are these, as far as both go; `*` is any."""
+    """Return whether the shorter of a table's line and these steps is a prefix of the longer; `*` matches any step."""
     return all(own in ("*", step) for own, step in zip(line, steps, strict=False))
 
 
@@ -137,12 +137,12 @@ class FieldChange:
     """One difference between two jobs.
 
     Attributes:
-        path: where it is: of items that come, go or change places, their list.
-        shape: what the schema says of this place.
-        before: the value before; of items that come or go, what they are known by.
-        after: the value after.
-        moves: what happens to an item of a list or an entry of a map; empty where a value changes.
-        key: the field that decides when the change may be made; None if it is the one that changes.
+        path: the path of the field; if items are added, removed or moved, the path of their list.
+        shape: the schema of this field.
+        before: the value before; the key of an item that is removed.
+        after: the value after; the key of an item that is added.
+        moves: what happens to an item of a list or an entry of a map; empty if a value changes.
+        key: the field that decides when the change is allowed, if it is not the changed field.
     """
 
     path: Path
@@ -153,8 +153,8 @@ class FieldChange:
     key: Path | None = None
 
     @property
-    def says(self) -> str:
-        """What changes, without a value that may be a secret."""
+    def description(self) -> str:
+        """What changes, without values that may be secret."""
         before, after = self.before, self.after
         if self.moves:
             return self.moves
@@ -172,22 +172,22 @@ class FieldChange:
 
 
 def _parts(change: FieldChange, key: str) -> list[FieldChange] | None:
-    """Return the changes that a change consists of; None of one that is a change by itself."""
-    one, other = change.before, change.after
+    """Return the smaller changes that a change consists of; None for a change that has no parts."""
+    before, after = change.before, change.after
     if change.moves:
         return None
-    if _nothing(one) and _nothing(other):
+    if _is_absent(before) and _is_absent(after):
         return []
-    if isinstance(one, dict | None) and isinstance(other, dict | None):
-        return [*_fields(change, one or {}, other or {})]
-    if isinstance(one, list) and isinstance(other, list):
+    if isinstance(before, dict | None) and isinstance(after, dict | None):
+        return [*_fields(change, before or {}, after or {})]
+    if isinstance(before, list) and isinstance(after, list):
         if key:
-            return [*_items(change, _known_by(one, key), _known_by(other, key), change.path / 0 / key)]
-        if len(one) == len(other):
-            pairs = enumerate(zip(one, other, strict=True))
-            return [_part(change, at, *pair) for at, pair in pairs if not same(*pair)]
-    amounts = not _QUANTITIES.isdisjoint(change.path.steps) and _amount(one) == _amount(other) is not None
-    return [] if amounts or same(one, other) else None
+            return [*_items(change, _identities(before, key), _identities(after, key), change.path / 0 / key)]
+        if len(before) == len(after):
+            pairs = enumerate(zip(before, after, strict=True))
+            return [_part(change, index, *pair) for index, pair in pairs if not same(*pair)]
+    equal_amounts = not _QUANTITIES.isdisjoint(change.path.steps) and _amount(before) == _amount(after) is not None
+    return [] if equal_amounts or same(before, after) else None
 
 
 def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: str = "") -> FieldChange:
@@ -195,58 +195,58 @@ def _part(change: FieldChange, step: str | int, before: Any, after: Any, moves: 
     return FieldChange(shape.step(change.path, step), shape.below(step), before, after, moves)
 
 
-def _fields(change: FieldChange, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[FieldChange]:
-    """Yield what becomes of fields, or of entries of a map, of which each that comes or goes is a change."""
-    changed = [key for key, value in one.items() if key not in other or not same(value, other[key])]
-    for key in [*changed, *(key for key in other if key not in one)]:
+def _fields(change: FieldChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+    """Yield the changed fields of an object, or entries of a map; an entry can also be added or removed."""
+    changed = [key for key, value in before.items() if key not in after or not same(value, after[key])]
+    for key in [*changed, *(key for key in after if key not in before)]:
         moves = ""
         if change.shape.is_map:
             nullable = change.shape.below(key).nullable  # else the API server drops an entry that is null
-            was, comes = (side.get(key) is not None or (nullable and key in side) for side in (one, other))
-            if was != comes:
-                moves = "it would be added" if comes else "it would be removed"
-        yield _part(change, key, one.get(key), other.get(key), moves)
+            was_set, is_set = (side.get(key) is not None or (nullable and key in side) for side in (before, after))
+            if was_set != is_set:
+                moves = "it would be added" if is_set else "it would be removed"
+        yield _part(change, key, before.get(key), after.get(key), moves)
 
 
-def _known_by(items: list[Any], key: str) -> list[tuple[str, int]]:
-    """Return what each item is known by: its key, and how many before it have the same."""
+def _identities(items: list[Any], key: str) -> list[tuple[str, int]]:
+    """Return the identity of each item: its key, and the number of items before it with the same key."""
     seen = Counter[str]()
-    names = []
+    identities = []
     for item in items:
         name = text(mapping(item).get(key))
-        names.append((name, seen[name]))
+        identities.append((name, seen[name]))
         seen[name] += 1
-    return names
+    return identities
 
 
 def _items(
     change: FieldChange, before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]], key: Path
 ) -> Iterator[FieldChange]:
-    """Yield what becomes of the items of a list that are known by a key, and then those that stay.
+    """Yield the changes of a list with a key: items that move, are added or removed; then changes within items.
 
-    An item with a new key, where one was whose key is gone, is that item, renamed.
+    A new item at the index of a removed item counts as the same item with another key.
     """
-    path, shape, one, other = change.path, change.shape, change.before, change.after
-    places = {name: at for at, name in enumerate(before)}
-    was = [places.pop(name, None) for name in after]
-    gone = {at: name for name, at in places.items()}
-    order = [at for at in was if at is not None]
+    path, shape, old_items, new_items = change.path, change.shape, change.before, change.after
+    old_indices = {identity: index for index, identity in enumerate(before)}
+    origins = [old_indices.pop(identity, None) for identity in after]
+    removed = {index: identity for identity, index in old_indices.items()}
+    order = [origin for origin in origins if origin is not None]
     if order != sorted(order):
-        yield FieldChange(path, shape, one, other, "the order of the items would change", key)
-    for at, name in enumerate(after):
-        if was[at] is None and at in gone:
-            del gone[at]
-            was[at] = at
-        elif was[at] is None:
-            yield FieldChange(path, shape, None, name[0], f"item {shown(name[0])} would be added")
-    for name in gone.values():
-        yield FieldChange(path, shape, name[0], None, f"item {shown(name[0])} would be removed", key)
-    for at, place in enumerate(was):
-        if place is not None and not same(one[place], other[at]):
-            yield _part(change, at, one[place], other[at])
+        yield FieldChange(path, shape, old_items, new_items, "the order of the items would change", key)
+    for index, (name, _) in enumerate(after):
+        if origins[index] is None and index in removed:
+            del removed[index]
+            origins[index] = index
+        elif origins[index] is None:
+            yield FieldChange(path, shape, None, name, f"item {shown(name)} would be added")
+    for name, _ in removed.values():
+        yield FieldChange(path, shape, name, None, f"item {shown(name)} would be removed", key)
+    for index, origin in enumerate(origins):
+        if origin is not None and not same(old_items[origin], new_items[index]):
+            yield _part(change, index, old_items[origin], new_items[index])
 
 
-def _nothing(value: Any) -> bool:
+def _is_absent(value: Any) -> bool:
     """Return whether a value is what typed clients write for an absent field."""
     return value is None or value in ("", [], {})
 

@@ -1,21 +1,21 @@
-"""The runner: jobs run on Kubernetes' own Job controller, an Indexed Job a task.
+"""The runner: runs jobs on the Job controller of Kubernetes, with one Indexed Job per task.
 
 Pure:
 
-- `subject`: a job, and what is seen of the objects that it is made of
-- `state`: what is remembered of a job, in an annotation of it
-- `rendering`: what a job is made of, also of a file; `gangs`: what of it starts together
-- `policies`: what has happened, and what lifecycle policies say to that
-- `outcome`: what becomes of the job; `progress`: how far it is
-- `plan`: what is done next, as `actions`
+- `subject`: a job, and its observed objects
+- `state`: the stored state of a job, in its status
+- `rendering`: the objects of a job, also of one in a file; `gangs`: the pods that start together
+- `failures`: how failed, evicted and deleted pods are answered, by the Job controller and by lifecycle policies
+- `progress`: how far a job is; `outcome`: whether it goes on, is restarted or ends
+- `plan`: what to do next, as `actions`
 - `queues`: which jobs may run, and why others wait
 
 With a cluster:
 
-- `seen`: what is there of all jobs that are run; `reading`: the jobs themselves, each spec read once
+- `seen`: the objects of all jobs; `reading`: the jobs themselves, each spec read once
 - `uncreated`: why pods are not created
-- `loop`: one look at one job; `dispatch`: which jobs leave their queues; `run`: its life
-- `rivals`: operators that run beside
+- `loop`: one look at one job; `dispatch`: releases jobs from their queues; `run`: the controller
+- `rivals`: operators of the same kinds that are alive
 
-What differs between kinds is a value that the kind binds (`jobgate.jobs.runner`).
+The differences between kinds are in subclasses of `jobgate.jobs.runner.Runner`.
 """

@@ -1,4 +1,4 @@
-"""What the runner does, as values: the plan says it, the loop does it."""
+"""The actions of the runner: `plan` returns them, `loop` carries them out."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Literal, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Make an object. One of its name may be there: ours then, or one that is in the way."""
+    """Create an object. If one of this name exists, it is the job's own, or blocks the job."""
 
     manifest: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete an object. In the foreground it is there until all that it owns is gone."""
+    """Delete an object. In the foreground it exists until all objects that it owns are gone."""
 
     found: Mapping[str, Any]
     foreground: bool = False
@@ -24,7 +24,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Change an object by a merge patch."""
+    """Change an object with a merge patch."""
 
     found: Mapping[str, Any]
     changes: Mapping[str, Any]
@@ -32,14 +32,14 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class SetState:
-    """Write the runner's state into the status of the job; what follows from it is done at the next look."""
+    """Write the runner's state to the status of the job. The next look acts on it."""
 
     state: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """Write the status of the job: all of it. One that only says that pods are about to start can wait for them."""
+    """Write the whole status of the job. One that only reports that pods are `starting` can wait until they run."""
 
     status: Mapping[str, Any]
     starting: bool = False
@@ -56,7 +56,7 @@ class RecordEvent:
 
 @dataclass(frozen=True, slots=True)
 class RequeueAfter:
-    """Look again in so many seconds: something becomes due then that nobody writes."""
+    """Look at the job again after this time: something is due then, and no change of an object announces it."""
 
     seconds: float
 

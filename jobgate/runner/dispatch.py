@@ -331,13 +331,13 @@ def needs_none(subject: Subject) -> bool:
 def has_ended(kind: JobKind, document: Mapping[str, Any]) -> bool:
     """Return whether a job has ended, by its status."""
     runner = runner_of(kind)
-    return runner is not None and runner.phase_of(mapping(document.get("status"))) is not None
+    return runner is not None and runner.end_phase(mapping(document.get("status"))) is not None
 
 
 def _is_left_alone(kind: JobKind, document: Mapping[str, Any]) -> bool:
     """Return whether nothing is made of a job: it is being deleted, or paused."""
     runner = runner_of(kind)
-    paused = runner is not None and runner.paused(mapping(document.get("status")))
+    paused = runner is not None and runner.is_paused(mapping(document.get("status")))
     return paused or bool(metadata_of(document).get("deletionTimestamp"))
 
 

@@ -13,13 +13,13 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import IncompleteError, Resource
+from jobgate.cluster.events import write_job_event
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.controller.events import write_job_event
 from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import STATE, is_run
+from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
@@ -43,6 +43,8 @@ _CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDele
 REPORTED_AFTER: Final = 5
 #: Most looks at a job one after the other: what was remembered is acted on at once.
 LOOKS: Final = 4
+#: Most claims that are looked for at once while they do not exist.
+ABSENT: Final = 8
 #: Seconds until it is tried again to store the state of a job whose CRD has no place for it.
 _RETRY_PERIOD: Final = 60.0
 
@@ -311,9 +313,12 @@ class JobReconciler:
 
         While there are, the job gets no room in its queue.
         """
-        claims = subject.runner.claims(subject.job) if subject.runner.claims else {}
-        names = [name for name, spec in claims.items() if spec is None]
-        absent = [name for name in names if await self._objects.get(CLAIMS, name, namespace) is None]
+        absent: list[str] = []
+        for name in (name for name, spec in subject.runner.claims(subject.job).items() if spec is None):
+            if await self._objects.get(CLAIMS, name, namespace) is None:
+                absent.append(name)
+            if len(absent) == ABSENT:
+                break  # it is asked again and again while there are any, and one is enough to wait for
         why = "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
         if self._dispatcher is not None:
             self._dispatcher.set_lacking(subject.crew.uid, why)

@@ -1,136 +1,138 @@
-"""The plan: what is done next for a job. Pure: the time is part of what is observed, and what is done is a value.
+"""The plan: what to do next for a job. Pure: the time is part of `Observed`, and the result is a list of actions.
 
-Each look begins from nothing but the job and what there is, so a plan that was carried out in part is continued by the
-next. What destroys what a decision was made from is done only when the decision is stored, in the status or the state.
+Each look starts from the job and its objects only, so a plan that was carried out in part is continued by the next one.
+A decision is stored in the status or the state before anything is deleted that it was based on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
-from jobgate.jobs.runner import STATE, Clean, RunPhase, conditions_of, is_run
+from jobgate.jobs.progress import RunPhase, TaskProgress
+from jobgate.jobs.runner import Clean
+from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
+from jobgate.runner.failures import batch_job_fields, replaced_of
 from jobgate.runner.gangs import Gang, gangs
-from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated, is_done, outcome, unknown_command
-from jobgate.runner.progress import progress_of, replaced_of, tasks_of
-from jobgate.runner.rendering import batch_job, beside, claims, failures
+from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
+from jobgate.runner.progress import progress_of, tasks_of
+from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
 from webhook.values import labels_of, mapping, metadata_of, text
 
-#: After these reasons no pod goes on.
+#: Reasons of an end after which no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
-#: In these phases nothing has happened but that pods were asked for.
+#: Phases in which pods were created, or will be, but do not all run yet.
 _STARTING: Final = frozenset({RunPhase.PENDING, RunPhase.STARTING})
-#: Seconds until it is tried again to read PodGroups.
+#: Seconds until PodGroups are read again.
 _RETRY_PERIOD: Final = 10.0
-#: What a change is judged without: it is of the write, not of what is written.
+#: Fields that change with every write; ignored when statuses are compared.
 _TIMES: Final = frozenset({"lastUpdateTime"})
 
 
 def plan(subject: Subject, observed: Observed) -> list[Action]:
-    """Return what is done next for a job, in order."""
+    """Return the next actions for a job, in order."""
     document = subject.job.document
-    if metadata_of(document).get("deletionTimestamp") or subject.runner.paused(mapping(document.get("status"))):
-        return []  # what a job is made of goes with it: the job owns it
+    if metadata_of(document).get("deletionTimestamp") or subject.runner.is_paused(mapping(document.get("status"))):
+        return []  # the job owns its objects: they are deleted with it
     if not is_run(document):
-        # A job that ended under another operator stays as that one left it.
-        return [] if _ended(subject) is not None else [_adoption(subject)]
+        # A job that has ended under its operator stays as it is.
+        return [] if _end_phase(subject) is not None else [_adoption(subject)]
     return list(_next(subject, look(subject, observed)))
 
 
 def _adoption(subject: Subject) -> Action:
-    """Return the next write by which a job is taken over; one that its former operator aborted stays so."""
-    if spec := subject.runner.adopts(subject.job):
+    """Return the next write that takes a job over. A job that its operator has aborted stays aborted."""
+    if spec := subject.runner.adoption_changes(subject.job):
         return Patch(subject.job.document, {"spec": dict(spec)})
-    why = subject.runner.held(mapping(subject.job.document.get("status")))
-    free = subject.verdict is None and not (why or subject.suspended)
-    return SetState(RunState(held=why, admitted=free).written())
+    held = subject.runner.hold_reason(mapping(subject.job.document.get("status")))
+    admitted = subject.verdict is None and not (held or subject.suspended)
+    return SetState(RunState(held=held, admitted=admitted).written())
 
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
-    ended = _ended(subject) is not None
-    yield from _after(subject, sight) if ended else _continued(subject, sight)
-    # Last: one that cannot be deleted holds up nothing else.
-    yield from (Delete(one) for one in sight.observed.commands if ended or is_done(subject, one))
+    ended = _end_phase(subject) is not None
+    yield from _clean_up(subject, sight) if ended else _continued(subject, sight)
+    # Last: a Command that cannot be deleted delays nothing else.
+    yield from (Delete(command) for command in sight.observed.commands if ended or is_done(subject, command))
 
 
 def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
-    if asked := annotated(subject):
-        yield _taken_in(subject, asked)
+    if action := annotated_action(subject):
+        yield _accepted(subject, action)
         return
-    found = outcome(subject, sight)
-    if found.ends is not None:
-        progress = progress_of(subject, sight, found.ends, found.reason, found.message)
-        yield from _written(subject, subject.runner.status(subject.job, progress))
-        yield RecordEvent(
-            "Normal" if found.ends is RunPhase.SUCCEEDED else "Warning", f"Job{found.ends}", found.message
-        )
-    elif found.action is not None:
-        yield from _acted(subject, sight, found)
-    elif moved := _moved(subject) or _marked(subject, sight, found):
-        yield from moved
+    result = outcome(subject, sight)
+    if result.ends is not None:
+        progress = progress_of(subject, sight, result.ends, result.reason, result.message)
+        yield from _status_written(subject, subject.runner.status(subject.job, progress))
+        event_type: Literal["Normal", "Warning"] = "Normal" if result.ends is RunPhase.SUCCEEDED else "Warning"
+        yield RecordEvent(event_type, f"Job{result.ends}", result.message)
+    elif result.action is not None:
+        yield from _acted(subject, sight, result)
+    elif writes := _queue_changes(subject) or _deletions_stored(subject, sight, result):
+        yield from writes
     else:
         corrections = list(_corrections(subject, sight))
         yield from corrections
         yield from _deletions(subject, sight)
-        # What is made shows up in a moment, and the job is looked at again: one status says both. What is rejected
-        # does not show up: `report`.
-        if not any(isinstance(one, Create) for one in corrections):
-            yield from _report(subject, sight, found)
+        # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
+        # the loop calls `report`.
+        if not any(isinstance(action, Create) for action in corrections):
+            yield from _report(subject, sight, result)
 
 
 def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
-    """Return what says how a job is of which something cannot be written, and when it is looked at again."""
-    if _ended(subject) is not None or not is_run(subject.job.document):
+    """Return the actions that report the progress of a job that has an object which cannot be written."""
+    if _end_phase(subject) is not None or not is_run(subject.job.document):
         return []
     sight = look(subject, observed)
     return list(_report(subject, sight, outcome(subject, sight), blocked))
 
 
-def _ended(subject: Subject) -> RunPhase | None:
-    return subject.runner.phase_of(mapping(subject.job.document.get("status")))
+def _end_phase(subject: Subject) -> RunPhase | None:
+    return subject.runner.end_phase(mapping(subject.job.document.get("status")))
 
 
-def _taken_in(subject: Subject, asked: str) -> Action:
-    """Return the next write that takes an action from the annotation into the state.
+def _accepted(subject: Subject, action: str) -> Action:
+    """Return the next write that moves an action from the annotation to the state.
 
-    Status and metadata are written apart. The annotation goes once the state has the action, and the action is carried
-    out once the annotation is gone: each is carried out once, wherever the runner dies.
+    Status and metadata cannot be written together. The annotation is removed once the state has the action, and the
+    action is carried out once the annotation is gone: exactly once, wherever the runner is stopped.
     """
-    if subject.state.asked == asked:
+    if subject.state.asked == action:
         return Patch(subject.job.document, {"metadata": {"annotations": {COMMAND: None}}})
-    return SetState(replace(subject.state, asked=asked).written())
+    return SetState(replace(subject.state, asked=action).written())
 
 
-def _acted(subject: Subject, sight: Sight, found: Outcome) -> Iterator[Action]:
-    """Yield the write of the state that an action leads to; what follows from it is done at the next look."""
+def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
+    """Yield the write of the state after an action. The next look changes the objects."""
     state = subject.state
-    replaced = replaced_of(sight, found.task)
-    if found.action is PolicyAction.ABORT_JOB:
-        after = state.waiting(held=found.message)
-    elif found.action is PolicyAction.RESUME_JOB:
-        # A new attempt that costs no restart; a job that is not held goes on.
-        again = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
-        after = again if state.held else state
+    replaced = replaced_of(sight, result.task)
+    if result.action is PolicyAction.ABORT_JOB:
+        after = state.waiting(held=result.message)
+    elif result.action is PolicyAction.RESUME_JOB:
+        # A new attempt that is no restart. A job that is not held goes on.
+        resumed = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
+        after = resumed if state.held else state
     else:
-        after = state.restarted(replaced, found.task)
-    # A Command is stored with what it leads to: so it is carried out once, and deleted at the next look.
-    deleted = {*sight.observed.uids.intersection(state.deleted), found.command} - {""}
+        after = state.restarted(replaced, result.task)
+    # The Command is stored together with its effect: it is carried out once, and deleted at the next look.
+    deleted = {*sight.observed.uids.intersection(state.deleted), result.command} - {""}
     yield SetState(replace(after, deleted=tuple(sorted(deleted)), asked="").written())
-    yield RecordEvent("Normal", str(found.action), found.message)
+    yield RecordEvent("Normal", str(result.action), result.message)
 
 
-def _moved(subject: Subject) -> list[Action]:
-    """Return the write by which a job leaves its queue, gives up its place in it, or is counted with something else.
+def _queue_changes(subject: Subject) -> list[Action]:
+    """Return the write by which a job leaves its queue, gives up its place, or is counted with other resources.
 
-    It is written without queues, too: where they are switched on later, jobs that run go on.
+    It is written without queues, too, so that running jobs go on when queues are switched on.
     """
     state = subject.state
     if state.held or (not state.admitted and (subject.suspended or subject.verdict)):
@@ -140,117 +142,120 @@ def _moved(subject: Subject) -> list[Action]:
     after = replace(state, admitted=True, queue=subject.queue, released=subject.released)
     if after == state:
         return []
-    left = not state.admitted and subject.verdict is not None
+    left_queue = not state.admitted and subject.verdict is not None
     event = RecordEvent("Normal", "JobDequeued", "the job has left its queue")
-    return [SetState(after.written()), *([event] if left else [])]
+    return [SetState(after.written()), *([event] if left_queue else [])]
 
 
-def _marked(subject: Subject, sight: Sight, found: Outcome) -> list[Action]:
-    """Return the write that remembers which pods are about to be deleted: what happens to these is no event."""
-    state, wanted = subject.state, {pod.uid for pod in found.pods}
-    if wanted <= {*state.deleted}:
+def _deletions_stored(subject: Subject, sight: Sight, result: Outcome) -> list[Action]:
+    """Return the write that stores which pods the runner is about to delete: their end is no incident."""
+    state, uids = subject.state, {pod.uid for pod in result.pods}
+    if uids <= {*state.deleted}:
         return []
-    deleted = tuple(sorted(wanted | sight.observed.uids.intersection(state.deleted)))
+    deleted = tuple(sorted(uids | sight.observed.uids.intersection(state.deleted)))
     return [SetState(replace(state, deleted=deleted).written())]
 
 
 def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
-    """Yield the deletions of pods that were marked: what they were decided of may be gone by now."""
-    live = (pod for task in sight.tasks.values() for pod in task.pods if pod.phase in {"Pending", "Running"})
-    yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted and pod.going is None)
+    """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
+    live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
+    yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted)
 
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
-    """Yield what makes the objects of a job those that it should have."""
+    """Yield the actions that bring the objects of a job to their desired state."""
     if sight.old:
-        # Names are used again, and a pod of before must not meet one of now: first all of it has to be gone.
-        yield from (Delete(batch, foreground=True) for batch in sight.old if not _going(batch))
+        # Names are reused, and pods of two attempts must not meet: all old objects must be gone first.
+        yield from (Delete(batch, foreground=True) for batch in sight.old if not _is_terminating(batch))
         return
     services, groups, gang_of = beside(subject)
-    yield from _beside(services, sight.observed.services)
+    yield from _created_or_deleted(services, sight.observed.services)
     if not sight.observed.unknown_groups:
-        yield from _groups(subject, groups, sight.observed.groups)
+        yield from _group_corrections(subject, groups, sight.observed.groups)
     tasks = tasks_of(subject, sight)
     counted = subject.growth is None
     if counted and any(
         seen.batch is None and name and subject.replicas(name) > 0 for name, seen in sight.tasks.items()
     ):
-        # They are not watched: those that are there stay as they are. Batch Jobs are made after them only.
+        # Claims are not watched; existing ones stay as they are. They are created before the batch Jobs.
         yield from map(Create, claims(subject))
     for name, seen in sight.tasks.items():
         replicas, waits = subject.replicas(name), _waits(subject, name, sight, tasks, gang_of.get(name))
         if not name or replicas <= 0:
-            # A batch Job of none would complete, and could not grow again.
-            yield from [Delete(seen.batch)] if seen.batch is not None and not seen.going else ()
+            # A batch Job without pods would complete, and could not grow again.
+            yield from [Delete(seen.batch)] if seen.batch is not None and not seen.is_terminating else ()
         elif seen.batch is None:
             if counted:
                 yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
-        elif not _going(seen.batch) and not _finished(seen.batch):
+        elif not _is_terminating(seen.batch) and not _is_finished(seen.batch):
             changes = _changes(subject, name, mapping(seen.batch.get("spec")), suspend=waits)
             yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
 
 
-def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, Any], gang: Gang | None) -> bool:
-    """Return whether a task may have no pods now. A task that was started waits for nothing else any more."""
+def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, TaskProgress], gang: Gang | None) -> bool:
+    """Return whether a task may have no pods now. A released task does not wait for other tasks again."""
     if subject.suspended or subject.state.held or subject.queued:
         return True
     if sight.tasks[name].batch is not None and not sight.tasks[name].suspended:
         return False
     if gang is not None and sight.observed.unknown_groups:
         return True
-    return not subject.runner.waits(subject.job, subject.tasks[name]).over(tasks)
+    return not subject.start_condition(name).is_met(tasks)
 
 
-def _changes(subject: Subject, name: str, found: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
-    """Return what has to change in a batch Job: only what it takes while it runs."""
+def _changes(subject: Subject, name: str, stored: Mapping[str, Any], *, suspend: bool) -> dict[str, Any]:
+    """Return the changes to the spec of a batch Job, of the fields that can change while it runs."""
     size = dict.fromkeys(("completions", "parallelism"), subject.replicas(name))
-    limit = failures(subject, name).get("backoffLimit")
-    said = {"suspend": suspend, **size, **({} if limit is None else {"backoffLimit": limit})}
-    changes = {key: value for key, value in said.items() if found.get(key, False) != value}
-    # Kubernetes changes the two together only.
+    limit = batch_job_fields(subject, name).get("backoffLimit")
+    desired = {"suspend": suspend, **size, **({} if limit is None else {"backoffLimit": limit})}
+    changes = {key: value for key, value in desired.items() if stored.get(key, False) != value}
+    # Kubernetes accepts changes of the two sizes only together.
     return changes | size if changes.keys() & size.keys() else changes
 
 
-def _beside(wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
-    names = {text(metadata_of(one).get("name")): one for one in found}
-    yield from (Create(manifest) for name, manifest in wanted.items() if name not in names)
-    yield from (Delete(one) for name, one in names.items() if name not in wanted and not _going(one))
+def _created_or_deleted(desired: Mapping[str, dict[str, Any]], stored: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
+    by_name = {text(metadata_of(document).get("name")): document for document in stored}
+    yield from (Create(manifest) for name, manifest in desired.items() if name not in by_name)
+    obsolete = (document for name, document in by_name.items() if name not in desired)
+    yield from (Delete(document) for document in obsolete if not _is_terminating(document))
 
 
-def _groups(
-    subject: Subject, wanted: Mapping[str, dict[str, Any]], found: Sequence[Mapping[str, Any]]
+def _group_corrections(
+    subject: Subject, desired: Mapping[str, dict[str, Any]], stored: Sequence[Mapping[str, Any]]
 ) -> Iterator[Action]:
-    """Yield what makes the groups right: each attempt has its own, and scaling changes what they ask for."""
+    """Yield the corrections of PodGroups. Each attempt has its own groups, and scaling changes their specs."""
     attempt = str(subject.state.attempt)
-    old = [one for one in found if labels_of(one).get(ATTEMPT_LABEL) != attempt]
-    yield from (Delete(one) for one in old if not _going(one))
-    current = [one for one in found if one not in old]
-    yield from _beside(wanted, current)
-    for one in current:
-        spec = mapping(wanted.get(text(metadata_of(one).get("name")))).get("spec")
-        if spec is None or _going(one) or _covers(one.get("spec"), spec):
+    old = [group for group in stored if labels_of(group).get(ATTEMPT_LABEL) != attempt]
+    yield from (Delete(group) for group in old if not _is_terminating(group))
+    current = [group for group in stored if group not in old]
+    yield from _created_or_deleted(desired, current)
+    for group in current:
+        spec = mapping(desired.get(text(metadata_of(group).get("name")))).get("spec")
+        if spec is None or _is_terminating(group) or _contains(group.get("spec"), spec):
             continue
-        # Where it cannot be changed it is created again, at the next look. Pods that run do not need it.
-        yield Delete(one) if one.get("apiVersion") in IMMUTABLE else Patch(one, {"spec": spec})
+        # An immutable group is created again at the next look. Running pods do not need it.
+        yield Delete(group) if group.get("apiVersion") in IMMUTABLE else Patch(group, {"spec": spec})
 
 
-def _covers(found: Any, wanted: Any) -> bool:
-    """Return whether all that is wanted is there; what the API server has added does not matter."""
-    if isinstance(wanted, Mapping):
-        return isinstance(found, Mapping) and all(_covers(found.get(key), value) for key, value in wanted.items())
-    return bool(found == wanted)
+def _contains(stored: Any, desired: Any) -> bool:
+    """Return whether a stored value has everything that is desired, and perhaps defaults of the API server."""
+    if isinstance(desired, Mapping):
+        return isinstance(stored, Mapping) and all(_contains(stored.get(key), value) for key, value in desired.items())
+    return bool(stored == desired)
 
 
-def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -> Iterator[Action]:
+def _report(subject: Subject, sight: Sight, result: Outcome, blocked: str = "") -> Iterator[Action]:
+    """Yield the status of a job that goes on, the Events for what it waits for, and the time of the next look."""
     unknown = ""
     if sight.observed.unknown_groups and gangs(subject):
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
     uncreated = sight.observed.uncreated
     growth = f"what the job asks for more than was released waits: {subject.growth}" if subject.growth else ""
-    reasons = filter(None, (blocked, subject.gate, growth, unknown, uncreated, unknown_command(subject)))
+    reasons = filter(None, (blocked, subject.gate, growth, unknown, uncreated, unknown_action(subject)))
     progress = replace(progress_of(subject, sight), blocked="; ".join(reasons))
-    written = _written(subject, subject.runner.status(subject.job, progress), starting=progress.phase in _STARTING)
+    status = subject.runner.status(subject.job, progress)
+    written = _status_written(subject, status, starting=progress.phase in _STARTING)
     yield from written
     if written and unknown:
         yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
@@ -258,55 +263,56 @@ def _report(subject: Subject, sight: Sight, found: Outcome, blocked: str = "") -
         yield RecordEvent("Normal", "JobGrowthQueued", growth)
     if written and uncreated:
         yield RecordEvent("Warning", "CannotCreatePods", uncreated)
-    if found.later is not None:
-        yield RequeueAfter(max(found.later, 0.0))
+    if result.next_due is not None:
+        yield RequeueAfter(max(result.next_due, 0.0))
 
 
-def _written(subject: Subject, wanted: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
+def _status_written(subject: Subject, status: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
+    """Return the write of a status with the stored state, if it differs from the stored status."""
     stored = mapping(subject.job.document.get("status"))
-    whole = {**wanted, STATE: stored.get(STATE)}
-    return [] if _same(whole, stored) else [SetStatus(whole, starting)]
+    with_state = {**status, STATE: stored.get(STATE)}
+    return [] if _same(with_state, stored) else [SetStatus(with_state, starting)]
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(left: Any, right: Any) -> bool:
     """Compare statuses. The API server does not store null."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        keys = (one.keys() | other.keys()) - _TIMES
-        return all(_same(one.get(key), other.get(key)) for key in keys)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other)
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        keys = (left.keys() | right.keys()) - _TIMES
+        return all(_same(left.get(key), right.get(key)) for key in keys)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)
 
 
-def _after(subject: Subject, sight: Sight) -> Iterator[Action]:
-    """Yield what is done for a job that has ended: pods are cleaned up, and the job itself when its time has come."""
-    job, clean = subject.job, subject.runner.clean(subject.job)
+def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield the clean-up of a job that has ended: of its pods, and of the job itself after its TTL."""
+    job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
     stops = clean is Clean.RUNNING or any(
-        one.get("status") == "True" and one.get("reason") in _STOPPED for one in conditions_of(job)
+        entry.get("status") == "True" and entry.get("reason") in _STOPPED for entry in conditions_of(job)
     )
     for batch in batches:
-        if _going(batch):
+        if _is_terminating(batch):
             continue
         if clean is Clean.ALL:
             yield Delete(batch)
-        elif stops and not _finished(batch) and mapping(batch.get("spec")).get("suspend") is not True:
-            # The pods that run go; those that have ended stay with their logs.
+        elif stops and not _is_finished(batch) and mapping(batch.get("spec")).get("suspend") is not True:
+            # Deletes the pods that run; those that have ended stay with their logs.
             yield Patch(batch, {"spec": {"suspend": True}})
     if clean is not Clean.NONE or not subject.runner.keeps_services:
-        yield from (Delete(one) for one in sight.observed.services if not _going(one))
-    yield from (Delete(one) for one in sight.observed.groups if not _going(one))
+        yield from (Delete(service) for service in sight.observed.services if not _is_terminating(service))
+    yield from (Delete(group) for group in sight.observed.groups if not _is_terminating(group))
     seconds = subject.runner.ttl(job)
     stored = mapping(job.document.get("status"))
-    ended = moment(subject.runner.ended(stored))
+    ended = moment(subject.runner.end_time(stored))
     if seconds is not None and ended is not None:
-        left = (later(ended, seconds) - sight.observed.now).total_seconds()
-        yield RequeueAfter(left) if left > 0 else Delete(job.document, foreground=True)
+        remaining = (later(ended, seconds) - sight.observed.now).total_seconds()
+        yield RequeueAfter(remaining) if remaining > 0 else Delete(job.document, foreground=True)
 
 
-def _finished(batch: Mapping[str, Any]) -> bool:
+def _is_finished(batch: Mapping[str, Any]) -> bool:
     return any(condition(mapping(batch.get("status")), kind) for kind in ("Complete", "Failed"))
 
 
-def _going(found: Mapping[str, Any]) -> bool:
-    return bool(metadata_of(found).get("deletionTimestamp"))
+def _is_terminating(document: Mapping[str, Any]) -> bool:
+    return bool(metadata_of(document).get("deletionTimestamp"))

@@ -18,7 +18,7 @@ from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ClusterClient
 from jobgate.controller.metrics import ControllerMetrics
-from jobgate.controller.queue import WorkQueue
+from jobgate.controller.queue import WorkQueue, share_of
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.jobs.kind import JobKind
@@ -159,14 +159,17 @@ class RunnerController:
         """
         settings = self._settings
         pod_groups = _resource(groups.api_version) if groups and groups.api_version else None
-        queue: WorkQueue[JobKey] = WorkQueue(Backoff(first=0.2, most=30.0), rest=SETTLE)
+        backoff = Backoff(first=0.2, most=30.0)
+        queue: WorkQueue[JobKey] = WorkQueue(
+            backoff, rest=SETTLE, namespace=lambda key: key[1], share=share_of(WORKERS)
+        )
         changed = asyncio.Event()
 
         def of_a_job(key: JobKey, after: float = 0.0) -> None:
             queue.add(key, after)
             changed.set()
 
-        commanded = next((kind for kind in self._kinds if (runner := runner_of(kind)) and runner.commands), None)
+        commanded = next((kind for kind in self._kinds if (runner := runner_of(kind)) and runner.takes_commands), None)
         room = Room(OBSERVED_ROOM)
         seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded, room)
         jobs = {kind.qualified_plural: followed_jobs(kind, of_a_job, room) for kind in self._kinds}

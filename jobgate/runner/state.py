@@ -1,6 +1,6 @@
-"""What the runner remembers of a job: in its status, so that a restart of the runner loses nothing.
+"""The runner's state of a job, stored in its status so that a restart of the runner loses nothing.
 
-The state grants something: that pods are made, restarts. So it is where users who may edit the job cannot write.
+The state grants something: pods, and restarts. So it is where users who may edit the job have no right to write.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 import msgspec
 
-from jobgate.jobs.runner import STATE
+from jobgate.jobs.status import STATE
 from webhook.values import mapping, metadata_of
 
-#: Longest reason that is stored, in characters.
+#: Most characters of a stored reason.
 _HELD: Final = 1024
-#: A count as the runner writes it. A CRD that is not ours may let anything be stored.
+#: A count as the runner writes it. Another CRD than ours may accept anything.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 #: An amount as the runner writes it.
 _Amount: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,1100}(\.[0-9]{1,20})?$")]
@@ -24,20 +24,20 @@ _Amount: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,1100}(\.[0-9
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What cannot be seen in the objects of a job.
+    """What the objects of a job do not show.
 
     Attributes:
-        attempt: how many times the whole job was restarted.
-        tasks: how many times a task was restarted since, by name.
-        restarts: restarts of before the current attempts: of the job, of tasks and of pods.
-        held: why no pod may run: an action, as `AbortJob`; empty where they may.
-        admitted: whether pods may be made: a queue has released the job, or there was none.
-        queue: that has released it, and counts it until it waits again; empty if there was none.
-        released: what the queue counts it with: the most that its pods may ask for together.
-        resumed: how many of the attempts began as the job was resumed, not restarted.
-        deleted: the uids of pods, and of Commands that were carried out, that the runner deletes, or has deleted
-            and that are not gone yet.
-        asked: an action that a user asked for by the annotation, until it is carried out.
+        attempt: number of times that the whole job was started again.
+        tasks: by name, number of restarts of single tasks in this attempt.
+        restarts: number of restarts of the job, tasks and pods before the current attempts.
+        held: why the job may have no pods, such as `AbortJob`; empty if it may.
+        admitted: whether pods may be created: a queue has released the job, or there was none.
+        queue: queue that has released the job, and counts it until it waits again; empty if there was none.
+        released: resources that the queue counts the job with: the most that its pods may request together.
+        resumed: number of attempts that began because the job was resumed, not restarted.
+        deleted: uids of objects that the runner deletes, and that are not gone yet: pods, and Commands that were
+            carried out.
+        asked: action that a user asked for by the annotation, until it is carried out.
     """
 
     attempt: _Count = 0
@@ -53,7 +53,7 @@ class RunState:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read the state of a job. One that cannot be read is as if it were not there."""
+        """Return the state of a job; the initial state if the stored one is invalid."""
         try:
             return msgspec.convert(mapping(mapping(document.get("status")).get(STATE)), type=cls)
         except msgspec.ValidationError:
@@ -61,27 +61,27 @@ class RunState:
 
     @property
     def restarts_of_job(self) -> int:
-        """How many times the whole job was restarted; resuming it is no restart."""
+        """Number of restarts of the whole job; resuming it is no restart."""
         return max(self.attempt - self.resumed, 0)
 
     def label(self, task: str) -> str:
-        """Return the attempt at a task, as a label has it. Two different attempts never have the same."""
+        """Return the attempt at a task as a label value. Two attempts never have the same."""
         count = self.tasks.get(task, 0)
         return f"{self.attempt}.{count}" if count else str(self.attempt)
 
     def restarted(self, replaced: int, task: str = "") -> Self:
-        """Return the state of the next attempt at the job, or at a task; `replaced` pods count as restarts."""
+        """Return the state of the next attempt at the job, or at one task; `replaced` pods count as restarts."""
         restarts = self.restarts + replaced + 1
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
         return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
 
     def waiting(self, held: str = "") -> Self:
-        """Return the state of a job that gives up its place in its queue, as it is suspended or held."""
+        """Return the state of a job that gives up its place in its queue because it is suspended or held."""
         return replace(self, held=held, admitted=False, queue="", released={})
 
     def written(self) -> dict[str, Any]:
-        """Return the state as it is stored: never empty, as that there is one says that the job is run."""
+        """Return the state as stored. It is never empty: its presence means that the runner has taken the job over."""
         fields = asdict(replace(self, held=self.held[:_HELD])) | {"deleted": [*self.deleted]}
         return {"attempt": self.attempt, **{key: value for key, value in fields.items() if value}}
 

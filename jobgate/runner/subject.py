@@ -1,4 +1,4 @@
-"""A job as the runner sees it, and what is seen of the objects that it is made of."""
+"""A job as the runner sees it, and the observed objects of the job."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import index_of
 from jobgate.jobs.operator import Operator, operator_of
+from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.runner import Runner, runner_of
 from jobgate.jobs.task import Task
 from jobgate.names import DOMAIN
@@ -25,9 +26,9 @@ from jobgate.runner.state import RunState
 from webhook.review import as_stored
 from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
 
-#: When nothing is known.
+#: Stands for an unknown time.
 LONG_AGO = datetime.fromtimestamp(0, UTC)
-#: The end of the calendar.
+#: The last time that can be represented.
 END = datetime.max.replace(tzinfo=UTC)
 
 
@@ -36,14 +37,14 @@ class Subject:
     """A job that is run.
 
     Attributes:
-        job: the typed view of it.
-        domain: of the cluster's Services.
-        groups: how gangs are formed; None where jobs are no gangs.
-        verdict: why the job waits in its queue; empty where it may run, None where there are no queues.
-        queue, released: the queue that counts the job, and what with, as its state is to say (`RunState`).
-        growth: why nothing may be made that its queue has not counted: empty if that is not decided yet, None if all
-            is counted.
-        sizes: the pods that tasks have, and keep meanwhile.
+        job: the typed view of the job.
+        domain: DNS domain of the cluster's Services.
+        groups: how gangs are formed; None if there is no gang scheduling.
+        verdict: why the job waits in its queue; empty if it may run, None if there are no queues.
+        queue, released: the queue that counts the job, and the resources that it counts: the new values for `RunState`.
+        growth: why no object may be created that the queue has not counted; empty if that is not decided yet, None if
+            everything is counted.
+        sizes: by task, the number of pods that it keeps until then.
     """
 
     job: Job[Any]
@@ -56,8 +57,8 @@ class Subject:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
-    def runner(self) -> Runner:
-        """What the kind says of running."""
+    def runner(self) -> Runner[Any]:
+        """How the jobs of the kind are run."""
         runner = runner_of(self.job.kind)
         if runner is None:
             raise TypeError(f"{self.job.kind.kind} has no runner")
@@ -65,79 +66,83 @@ class Subject:
 
     @property
     def operator(self) -> Operator:
-        """How the kind's pods are made."""
+        """The profile of the kind's operator, by which pods are made."""
         return operator_of(self.job)
 
     @cached_property
     def state(self) -> RunState:
-        """What is remembered of it."""
+        """The stored state of the job."""
         return RunState.of(self.job.document)
 
     @property
     def generation(self) -> Any:
-        """Which version of the spec this is."""
+        """The generation of the job."""
         return metadata_of(self.job.document).get("generation")
 
     @cached_property
     def crew(self) -> Crew:
-        """The job, as plugins know it."""
+        """The job as plugins see it."""
         metadata = metadata_of(self.job.document)
         namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
         return crew_of(self.job, namespace, name, uid, domain=self.domain)
 
     @cached_property
     def tasks(self) -> Mapping[str, Task]:
-        """The tasks by the names that their pods have."""
+        """The tasks by name, as in the names of their pods."""
         return {self.operator.task_name(task): task for task in self.job.tasks}
 
     @property
     def suspended(self) -> bool:
-        """Whether the user has suspended it."""
+        """Whether the user has suspended the job."""
         return self.job.get("suspend") is True
 
     @property
     def queued(self) -> bool:
-        """Whether no pods may be made of it yet: no queue has released it."""
+        """Whether no queue has released the job yet, so that it may have no pods."""
         return not self.state.admitted
 
     @property
     def gate(self) -> str:
-        """What every task waits for, and no pod of the job can bring about; empty for nothing."""
-        gates = [self.runner.waits(self.job, task).gate for task in self.tasks.values()]
+        """What all tasks wait for that no pod of the job can cause; empty for nothing."""
+        gates = [self.start_condition(name).gate for name in self.tasks]
         return f"the job waits for {gates[0]}" if gates and all(gates) else ""
 
     def replicas(self, name: str) -> int:
-        """Return the pods of a task."""
-        asked = self.runner.replicas(self.job, self.tasks[name])
-        return min(asked, self.sizes.get(name, asked))
+        """Return the number of pods of a task."""
+        desired = self.runner.replicas(self.job, self.tasks[name])
+        return min(desired, self.sizes.get(name, desired))
+
+    def start_condition(self, name: str) -> StartCondition:
+        """Return what a task waits for."""
+        return self.runner.start_condition(self.job, self.tasks[name])
 
     def batch_name(self, name: str) -> str:
-        """Return the name of a task's batch Job: its pods' host names are this, `-` and the index."""
+        """Return the name of a task's batch Job. The host name of a pod is this name, `-` and the index."""
         return self.crew.pod.replace("{task}", name).removesuffix("-{index}")
 
 
 def read(
     kind: JobKind, document: Mapping[str, Any], domain: str = DOMAIN, groups: Grouping | None = None
 ) -> Subject | None:
-    """Read a job as it is stored, with the defaults of today; None if it does not fit its schema, or no Indexed Job."""
+    """Return a stored job with today's defaults; None if it violates its schema, or is too large for Indexed Jobs."""
     metadata = metadata_of(document)
     context = Context(namespace=text(metadata.get("namespace")), name=text(metadata.get("name")))
-    whole = as_stored(kind, document, context)
-    if kind.schema.check(whole):
+    defaulted = as_stored(kind, document, context)
+    if kind.schema.check(defaulted):
         return None
-    job = job_of(kind, whole)
+    job = job_of(kind, defaulted)
     return Subject(job, domain, groups) if total_pods(job) <= PODS_LIMIT else None
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What is there of a job.
+    """The objects of a job.
 
     Attributes:
-        now: the time.
-        jobs, pods, services, groups: the batch Jobs, Pods, Services and PodGroups of the job, as JSON.
-        unknown_groups: why the PodGroups are not known; empty where they are.
-        uncreated: why pods are not created, as far as that is known; empty where they are.
+        now: current time.
+        jobs, pods, services, groups: batch Jobs, Pods, Services and PodGroups of the job, as JSON.
+        unknown_groups: why the PodGroups are not known; empty if they are.
+        uncreated: why pods are not created; empty if they are, or the reason is not known.
         commands: Volcano's Commands for the job, the oldest first.
     """
 
@@ -152,8 +157,8 @@ class Observed:
 
     @property
     def uids(self) -> set[str]:
-        """The uids of what is deleted one by one: pods and Commands."""
-        return {uid_of(one) for one in (*self.pods, *self.commands)}
+        """The uids of the pods and Commands: the objects that are deleted one by one."""
+        return {uid_of(document) for document in (*self.pods, *self.commands)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +166,8 @@ class PodSeen:
     """A pod of a task.
 
     Attributes:
-        document: the pod, as JSON.
-        index: which of the task it is.
+        document: the pod as JSON.
+        index: its completion index.
     """
 
     document: Mapping[str, Any] = field(repr=False)
@@ -174,7 +179,7 @@ class PodSeen:
 
     @property
     def phase(self) -> str:
-        """Its phase."""
+        """Its phase; Pending if it has none yet."""
         return text(self._status.get("phase")) or "Pending"
 
     @property
@@ -183,26 +188,31 @@ class PodSeen:
         return uid_of(self.document)
 
     @property
-    def going(self) -> datetime | None:
-        """When it was deleted; None where it was not."""
+    def deleted(self) -> datetime | None:
+        """When it was deleted; None if it was not."""
         metadata = metadata_of(self.document)
-        gone = moment(metadata.get("deletionTimestamp"))
-        # Kubernetes says until when it may go on.
-        return later(gone, -(whole(metadata.get("deletionGracePeriodSeconds")) or 0)) if gone else None
+        deadline = moment(metadata.get("deletionTimestamp"))
+        # The timestamp is the end of the grace period.
+        return later(deadline, -(whole(metadata.get("deletionGracePeriodSeconds")) or 0)) if deadline else None
 
     @property
-    def born(self) -> datetime:
-        """When it was made."""
+    def created(self) -> datetime:
+        """When it was created."""
         return moment(metadata_of(self.document).get("creationTimestamp")) or LONG_AGO
 
     def condition(self, kind: str) -> Mapping[str, Any]:
-        """Return a condition of it that holds; empty where it does not."""
+        """Return a condition that is True; empty if it is not."""
         return condition(self._status, kind)
 
     @property
     def containers(self) -> list[Mapping[str, Any]]:
         """The statuses of its containers."""
-        return [one for _, one in objects(self._status.get("containerStatuses"))]
+        return [status for _, status in objects(self._status.get("containerStatuses"))]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it has not ended."""
+        return self.phase in {"Pending", "Running"}
 
     @property
     def ready(self) -> bool:
@@ -211,42 +221,37 @@ class PodSeen:
 
     @property
     def active(self) -> bool:
-        """Whether it runs, or has a node and is past its init containers."""
+        """Whether it runs, or has a node and has finished its init containers."""
         return self.phase == "Running" or (self.phase == "Pending" and bool(self.condition("Initialized")))
 
     @property
     def restarts(self) -> int:
-        """How many times its containers were restarted."""
-        statuses = [*self.containers, *(one for _, one in objects(self._status.get("initContainerStatuses")))]
-        return sum(whole(one.get("restartCount")) or 0 for one in statuses)
-
-    @property
-    def evicted(self) -> bool:
-        """Whether it was taken away by Kubernetes, and has not failed by itself."""
-        return bool(self.condition("DisruptionTarget")) or self._status.get("reason") in {"Evicted", "Preempting"}
+        """Number of restarts of its containers."""
+        init = (status for _, status in objects(self._status.get("initContainerStatuses")))
+        return sum(whole(status.get("restartCount")) or 0 for status in (*self.containers, *init))
 
     @property
     def exit_code(self) -> int | None:
-        """What it failed with: of the first container that did not end with 0."""
-        return next((code for one in self.containers if (code := whole(_terminated(one).get("exitCode")))), None)
+        """Exit code of its first container that did not end with 0; None if there is none."""
+        return next((code for status in self.containers if (code := whole(_terminated(status).get("exitCode")))), None)
 
     @property
     def ended(self) -> datetime:
         """When it ended, as far as that is known."""
-        ends = [found for one in self.containers if (found := moment(_terminated(one).get("finishedAt")))]
-        # A pod that its node does not take has no containers.
-        changes = [moment(one.get("lastTransitionTime")) for _, one in objects(self._status.get("conditions"))]
-        return max(ends, default=self.going or max(filter(None, changes), default=self.born))
+        ends = [end for status in self.containers if (end := moment(_terminated(status).get("finishedAt")))]
+        # A pod that its node rejects has no containers.
+        changes = [moment(entry.get("lastTransitionTime")) for _, entry in objects(self._status.get("conditions"))]
+        return max(ends, default=self.deleted or max(filter(None, changes), default=self.created))
 
 
 @dataclass(frozen=True)
 class TaskSeen:
-    """What is there of a task, of its current attempt.
+    """The objects of a task in its current attempt.
 
     Attributes:
-        name: of the task.
-        batch: its batch Job; None where there is none.
-        pods: all of that batch Job.
+        name: name of the task.
+        batch: its batch Job; None if there is none.
+        pods: all pods of that batch Job.
     """
 
     name: str
@@ -255,50 +260,47 @@ class TaskSeen:
 
     @cached_property
     def newest(self) -> Mapping[int, PodSeen]:
-        """Of each index the newest pod."""
-        found: dict[int, PodSeen] = {}
-        for pod in sorted(self.pods, key=lambda pod: (pod.going is None, pod.born)):
-            found[pod.index] = pod
-        return found
+        """The newest pod of each index."""
+        return {pod.index: pod for pod in sorted(self.pods, key=lambda pod: (pod.deleted is None, pod.created))}
 
     @property
     def status(self) -> Mapping[str, Any]:
         """The status of the batch Job."""
         return mapping((self.batch or {}).get("status"))
 
-    def count(self, word: str) -> int:
+    def count(self, field: str) -> int:
         """Return a count in that status."""
-        return whole(self.status.get(word)) or 0
+        return whole(self.status.get(field)) or 0
 
     def condition(self, kind: str) -> Mapping[str, Any]:
-        """Return a condition of the batch Job that holds; empty where it does not."""
+        """Return a condition of the batch Job that is True; empty if it is not."""
         return condition(self.status, kind)
 
     @property
-    def going(self) -> bool:
+    def is_terminating(self) -> bool:
         """Whether the batch Job is being deleted."""
         return bool(metadata_of(self.batch or {}).get("deletionTimestamp"))
 
-    def takes(self, pod: PodSeen) -> bool:
-        """Return whether the batch Job itself deletes a pod: it ends, or was suspended when the pod ran."""
+    def deletes(self, pod: PodSeen) -> bool:
+        """Return whether the batch Job itself deletes a pod: it ends, or was suspended while the pod ran."""
         ends = any(map(self.condition, ("Suspended", "FailureTarget", "Failed", "SuccessCriteriaMet", "Complete")))
         resumed = moment(self.status.get("startTime"))
-        return self.suspended or ends or (resumed is not None and pod.born < resumed)
+        return self.suspended or ends or (resumed is not None and pod.created < resumed)
 
     @property
     def suspended(self) -> bool:
-        """Whether the batch Job makes no pods for now."""
+        """Whether the batch Job is suspended."""
         return mapping((self.batch or {}).get("spec")).get("suspend") is True
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What is there of a job, sorted.
+    """The objects of a job, sorted.
 
     Attributes:
-        tasks: what is there of each task, of its current attempt, in their order.
-        old: batch Jobs of earlier attempts, or of tasks that the job does not have any more.
-        observed: as it was given.
+        tasks: the objects of each task in its current attempt, in the order of the tasks.
+        old: batch Jobs of earlier attempts, or of tasks that the job no longer has.
+        observed: all objects.
     """
 
     tasks: Mapping[str, TaskSeen]
@@ -307,12 +309,12 @@ class Sight:
 
 
 def look(subject: Subject, observed: Observed) -> Sight:
-    """Sort what is there of a job by task, and by attempt."""
+    """Sort the objects of a job by task and attempt."""
     return sorted_by_task(subject.tasks, subject.state, observed)
 
 
 def sorted_by_task(tasks: Iterable[str], state: RunState, observed: Observed) -> Sight:
-    """Sort what is there of a job with these tasks, in this state."""
+    """Sort the objects of a job with these tasks and this state."""
     names = dict.fromkeys(tasks)
     by_uid: dict[str, list[PodSeen]] = {}
     for pod in observed.pods:
@@ -332,28 +334,28 @@ def sorted_by_task(tasks: Iterable[str], state: RunState, observed: Observed) ->
     return Sight({name: current.get(name, TaskSeen(name)) for name in names}, old, observed)
 
 
-def uid_of(found: Mapping[str, Any]) -> str:
-    """Return the uid of an object; empty where it has none."""
-    return text(metadata_of(found).get("uid"))
+def uid_of(document: Mapping[str, Any]) -> str:
+    """Return the uid of an object; empty if it has none."""
+    return text(metadata_of(document).get("uid"))
 
 
 def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """Return the condition of a type that holds, by a status; empty where none does."""
-    found = (one for _, one in objects(status.get("conditions")))
-    return next((one for one in found if one.get("type") == kind and one.get("status") == "True"), {})
+    """Return the condition of a type in a status, if it is True; else an empty one."""
+    entries = (entry for _, entry in objects(status.get("conditions")))
+    return next((entry for entry in entries if entry.get("type") == kind and entry.get("status") == "True"), {})
 
 
 def moment(value: Any) -> datetime | None:
-    """Read a time as Kubernetes writes it; None where it is none. Without a zone it is UTC."""
+    """Read a time as Kubernetes writes it; None if it is none. Without a zone it is UTC."""
     try:
-        found = datetime.fromisoformat(text(value)) if value else None
+        time = datetime.fromisoformat(text(value)) if value else None
     except ValueError:
         return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time is None or time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def later(start: datetime, seconds: float) -> datetime:
-    """Return a time some seconds later; what lies past the calendar is its end."""
+    """Return a time some seconds later, at most `END`."""
     try:
         return start + timedelta(seconds=seconds)
     except OverflowError:

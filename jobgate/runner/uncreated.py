@@ -1,7 +1,6 @@
-"""Why pods are not created: the Job controller reports it in Events only.
+"""Why pods are not created. The Job controller reports it only in Events.
 
-They are listed, and not watched, as seldom anything is wrong: once for all jobs of a namespace, and no more often than
-every `PERIOD`.
+Events are seldom needed, so they are not watched but listed: once for all jobs of a namespace, at most every `PERIOD`.
 """
 
 from __future__ import annotations
@@ -20,30 +19,30 @@ from jobgate.runner.seen import controllers_of
 from jobgate.runner.subject import LONG_AGO, Observed, condition, moment
 from webhook.values import labels_of, mapping, metadata_of, text, whole
 
-#: The Events of the Job controller about pods that it cannot create.
+#: Selects the Events of the Job controller about pods that it cannot create.
 SELECTOR: Final = "involvedObject.kind=Job,reason=FailedCreate"
-#: Seconds that a batch Job may have too few pods before its Events are read, and between two reads.
+#: Seconds that a batch Job may lack pods before Events are read, and seconds between two reads.
 GRACE: Final = 5.0
 PERIOD: Final = 15.0
-#: Most characters of a reason; a status has one of each task.
+#: Most characters of a reason. A status has one per task.
 LIMIT: Final = 500
 
-#: What differs from pod to pod, before the reason: one reason of all pods is reported once.
+#: The start of a message, which differs from pod to pod: without it, a reason is reported once for all pods.
 _POD: Final = re.compile(r'^.*?Error creating: (?:pods? "[^"]*" is )?', re.IGNORECASE)
 _INTERVAL: Final = re.compile(r"(\d{1,10})(?:-(\d{1,10}))?")
 _ENDS: Final = ("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet")
 
-#: Seconds that reading the Events of a namespace may take, and the batch Jobs of which reasons are remembered.
+#: Seconds in which the Events of a namespace must be read, and most batch Jobs whose reasons are kept.
 TIMEOUT: Final = 10.0
 MOST: Final = 1_000
 #: Most characters of a uid; they are UUIDs.
 _UID: Final = 64
-#: Namespaces of which reasons are remembered, the last ones that were read.
+#: Most namespaces whose reasons are kept: those read last.
 _NAMESPACES: Final = 64
-#: Periods after which a namespace is forgotten.
+#: Number of periods after which the reasons of a namespace are dropped.
 _KEPT: Final = 4
 
-#: Why a batch Job has too few pods, by its uid, and when that was reported.
+#: By the uid of a batch Job: when it was last reported that it lacks pods, and why.
 _Reasons: TypeAlias = Mapping[str, tuple[datetime, str]]
 
 _logger = logging.getLogger("jobgate")
@@ -53,14 +52,14 @@ class UncreatedPods:
     """Finds out why jobs have too few pods."""
 
     def __init__(self, events: Callable[[str], Api]) -> None:
-        """Know nothing yet. `events` gives a client for the Events of a namespace that `SELECTOR` selects."""
+        """`events` returns a client for the Events of a namespace that `SELECTOR` selects."""
         self._events = events
-        #: By namespace: when its Events were read, and what they say.
+        #: By namespace: when its Events were read, and the reasons in them.
         self._known: dict[str, tuple[datetime, _Reasons]] = {}
         self._reading: set[str] = set()
 
     async def why(self, namespace: str, observed: Observed) -> tuple[str, float | None]:
-        """Return why pods of a job are not created, and in how many seconds to ask again; None for not at all."""
+        """Return why pods of a job are not created, and the seconds until to ask again; None for never."""
         short = [(batch, since) for batch in observed.jobs if (since := _short_since(batch))]
         late = [batch for batch, since in short if (observed.now - since).total_seconds() >= GRACE]
         if not late:
@@ -70,20 +69,21 @@ class UncreatedPods:
             return "", 1.0
         for batch in late:
             last, why = events.get(text(metadata_of(batch).get("uid")), (LONG_AGO, ""))
-            # Events stay for an hour: one that is older than a pod, or than the last resume, says nothing of now.
+            # Events are kept for an hour: one that is older than a pod, or than the last resume, is outdated.
             if why and last >= _newest(batch, observed):
                 tasks.setdefault(why, []).append(text(labels_of(batch).get(TASK_LABEL)))
-        said = (f"pods of {', '.join(sorted(names))} cannot be created: {why}" for why, names in sorted(tasks.items()))
-        return "; ".join(said), PERIOD
+        reasons = sorted(tasks.items())
+        messages = (f"pods of {', '.join(sorted(names))} cannot be created: {why}" for why, names in reasons)
+        return "; ".join(messages), PERIOD
 
     async def _read(self, namespace: str, now: datetime) -> _Reasons | None:
-        """Return the last reason of each batch Job of a namespace; None where it is being read for the first time.
+        """Return the last reason of each batch Job in a namespace; None while it is read for the first time.
 
-        Who asks while they are read does not wait: a namespace of many Events holds up no other.
+        Calls during a read return at once, so that a namespace with many Events delays no other.
         """
         periods = {name: (now - read).total_seconds() / PERIOD for name, (read, _) in self._known.items()}
         if namespace not in self._reading and periods.get(namespace, 1.0) >= 1.0:
-            recent = [(name, one) for name, one in self._known.items() if periods[name] < _KEPT]
+            recent = [(name, known) for name, known in self._known.items() if periods[name] < _KEPT]
             self._known = dict(recent[-_NAMESPACES:])
             self._reading.add(namespace)
             try:
@@ -93,49 +93,49 @@ class UncreatedPods:
         return self._known[namespace][1] if namespace in self._known else None
 
     async def _listed(self, namespace: str) -> _Reasons:
-        found: dict[str, tuple[datetime, str]] = {}
+        reasons: dict[str, tuple[datetime, str]] = {}
         try:
             async with asyncio.timeout(TIMEOUT):
                 async for page in self._events(namespace).pages(EVENTS):
                     for event in page.items:
                         uid = text(mapping(event.get("involvedObject")).get("uid"))[:_UID]
-                        if uid in found or len(found) < MOST:
-                            # Of two in the same second the same one counts each time.
+                        if uid in reasons or len(reasons) < MOST:
+                            # Compares the text, too: of two in the same second, always the same wins.
                             reason = _last(event), _POD.sub("", text(event.get("message")))[:LIMIT]
-                            found[uid] = max(found.get(uid, (LONG_AGO, "")), reason)
-        except Exception as error:  # noqa: BLE001  # the job is looked at in any case
+                            reasons[uid] = max(reasons.get(uid, (LONG_AGO, "")), reason)
+        except Exception as error:  # noqa: BLE001  # the reason is optional
             fields = {"namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("cannot read why pods are not created, will be retried", extra={"fields": fields})
             return self._known.get(namespace, (None, {}))[1]
-        return found
+        return reasons
 
 
 def _short_since(batch: Mapping[str, Any]) -> datetime | None:
-    """Return when a batch Job was started that has too few pods; None where it has enough, or is to have none."""
+    """Return since when a batch Job lacks pods: its start; None if it has enough, or should have none."""
     spec, status = mapping(batch.get("spec")), mapping(batch.get("status"))
     if spec.get("suspend") is True or metadata_of(batch).get("deletionTimestamp"):
         return None
     if any(condition(status, kind) for kind in _ENDS):
         return None
-    there = sum(whole(status.get(word)) or 0 for word in ("active", "succeeded", "terminating"))
-    enough = there + _indices(text(status.get("failedIndexes"))) >= (whole(spec.get("completions")) or 0)
+    pods = sum(whole(status.get(field)) or 0 for field in ("active", "succeeded", "terminating"))
+    enough = pods + _indices(text(status.get("failedIndexes"))) >= (whole(spec.get("completions")) or 0)
     return None if enough else moment(status.get("startTime"))
 
 
 def _indices(intervals: str) -> int:
-    """Return how many indices are in a list as a batch Job has it, as `1,3-5`."""
+    """Return the number of indices in a list such as `1,3-5`."""
     return sum(int(last or first) - int(first) + 1 for first, last in _INTERVAL.findall(intervals))
 
 
 def _newest(batch: Mapping[str, Any], observed: Observed) -> datetime:
-    """Return when a batch Job was started, or got its newest pod."""
+    """Return when a batch Job was started, or its newest pod created."""
     uid = text(metadata_of(batch).get("uid"))
-    born = (moment(metadata_of(pod).get("creationTimestamp")) for pod in observed.pods if uid in controllers_of(pod))
+    created = (moment(metadata_of(pod).get("creationTimestamp")) for pod in observed.pods if uid in controllers_of(pod))
     started = moment(mapping(batch.get("status")).get("startTime"))
-    return max(filter(None, (started, *born)), default=LONG_AGO)
+    return max(filter(None, (started, *created)), default=LONG_AGO)
 
 
 def _last(event: Mapping[str, Any]) -> datetime:
-    """Return when an Event was reported the last time."""
+    """Return when an Event was last reported."""
     times = (event.get("lastTimestamp"), mapping(event.get("series")).get("lastObservedTime"), event.get("eventTime"))
     return max(filter(None, map(moment, times)), default=LONG_AGO)

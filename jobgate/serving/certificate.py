@@ -100,7 +100,7 @@ class SecretSource:
         try:
             candidate = self.known.get(self._secret.name, self._secret.namespace)
         except LookupError:
-            return  # the API server cannot be asked: that says nothing of the Secret
+            return  # the API server is not available, so the state of the Secret is unknown
         if candidate is None:
             self._certificates.withdraw()
         else:

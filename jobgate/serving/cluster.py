@@ -16,15 +16,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, wanted
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
-from jobgate.pods import (
-    Digests,
-    ItemReviewer,
-    PermissionCache,
-    PodReviewer,
-    Prerequisites,
-    Read,
-    WorkloadReviewer,
-)
+from jobgate.pods import Digests, ItemReviewer, PermissionCache, PodReviewer, Prerequisites, Read, WorkloadReviewer
 from jobgate.pods.access import Question
 from jobgate.pods.digest import ENTRIES_ROOM, ROOM
 from jobgate.prerequisites.models import RESOURCES
@@ -41,7 +33,7 @@ BACKOFF = Backoff(first=1.0, most=10.0)
 
 
 class ClusterView:
-    """What a server knows of its cluster, and the reviewers that use it."""
+    """The caches of a server, and the reviewers that use them."""
 
     def __init__(
         self,
@@ -54,14 +46,14 @@ class ClusterView:
     ) -> None:
         """Create an empty view; `run` fills it.
 
-        Where no cluster is reached, nothing is waited for, and pods that belong to a job are denied: they might lack
-        what the job requests. Without a kubeconfig, the pod's service account is used.
+        If no cluster is `reached`, nothing waits for caches, and pods of jobs are denied, because they might lack
+        what their job requests. Without a kubeconfig, the pod's service account is used.
         """
         metrics = metrics or ServingMetrics()
         resources = sorted({*WATCHED, *(resource for kind in kinds for resource in kind.watches)})
         stored = ItemStore()
         self.cache = Cache(
-            resources, BACKOFF, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), again=stored.has_room
+            resources, BACKOFF, keeps=dict.fromkeys(RESOURCES.values(), stored.keep), relist=stored.has_room
         )
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
@@ -88,16 +80,13 @@ class ClusterView:
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)
         self.scales = [
-            (
+            ScaleReviewer(
                 kind,
-                ScaleReviewer(
-                    kind,
-                    kinds,
-                    partial(self._job, kind) if reached else None,
-                    lambda: settings or Settings(),
-                    self.cache,
-                    access=self.access if reached else None,
-                ),
+                kinds,
+                partial(self._job, kind) if reached else None,
+                lambda: settings or Settings(),
+                self.cache,
+                access=self.access if reached else None,
             )
             for kind in scalable(kinds)
         ]
@@ -108,9 +97,9 @@ class ClusterView:
                 metrics.watch_age(jobs_of(kind), jobs)
 
     def serve(self, endpoint: Endpoint[Settings]) -> None:
-        """Make an endpoint wait for the caches to sync and, with a cluster, check permissions; hold to its limits."""
+        """Make an endpoint wait for the caches and, with a cluster, check permissions; apply its limits to scale."""
         endpoint.waits_for = self.waits_for
-        for _, scale in self.scales:
+        for scale in self.scales:
             scale.limits, scale.review_thread = endpoint.limits, endpoint.review_thread
             scale.settings = lambda: endpoint.settings
         endpoint.needs = self.needs
@@ -118,20 +107,20 @@ class ClusterView:
             endpoint.access = self.access
 
     def waits_for(self) -> str:
-        """Return what must still be listed before jobs and pods can be reviewed; empty when all is.
+        """Return the resources to list before jobs and pods can be reviewed; empty when all are listed.
 
-        Without the prerequisites nobody's right to one can be checked, so a failure to list them is waited out. Others
-        are looked up one by one, or checked by the API server too.
+        Permissions to use prerequisites cannot be checked without them, so their list must succeed. Objects of other
+        resources are looked up one by one, or checked by the API server too.
         """
         if not self.reached:
             return ""
         jobs = [kind.qualified_plural for kind, _, jobs in self._jobs if not jobs.settled]
-        others = [
+        unlisted = [
             resource
             for resource, known in self.cache.informers.items()
             if not (known.learned if resource in WATCHED else known.settled)
         ]
-        return ", ".join([*jobs, *others])
+        return ", ".join([*jobs, *unlisted])
 
     async def run(self) -> None:
         """Keep everything up to date, until cancelled."""
@@ -144,9 +133,9 @@ class ClusterView:
                 group.create_task(jobs.run(client))
 
     def needs(self, kind: Kind, request: Request) -> Response | Awaitable[Response | None] | None:
-        """Return an awaitable that looks up the permissions a review needs; None if all are known.
+        """Return an awaitable that looks up the permissions that a review needs; None if all are known.
 
-        What is not known, now or without a cluster, is to be asked again later: a response in place of the review.
+        If they cannot be known now, return a response that asks the client to retry.
         """
         try:
             items = wanted(kind, request, self.cache)
@@ -157,7 +146,7 @@ class ClusterView:
 
     async def _learn(self, request: Request, questions: Sequence[Question]) -> Response | None:
         await self.access.learn(questions)
-        answers = {self.access.may(*one) for one in questions}
+        answers = {self.access.may(*question) for question in questions}
         if None not in answers or False in answers:
             return None
         return Response(
@@ -175,23 +164,23 @@ class ClusterView:
 
     async def _fetch(self, kind: JobKind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Read one job."""
-        found = await self._job(kind, name, namespace)
-        return None if found is None else digests.read(found)
+        job = await self._job(kind, name, namespace)
+        return None if job is None else digests.read(job)
 
     async def _job(self, kind: JobKind, name: str, namespace: str) -> dict[str, Any] | None:
         """Read one job, as it is stored."""
         if self._client is None:
             raise LookupError("not connected to a cluster")
-        found: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
-        return found
+        job: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
+        return job
 
 
 def routes(cluster: ClusterView) -> Mapping[str, Route]:
     """Return the routes of pods, workloads, prerequisites and scale subresources."""
     return {
         **{
-            scale_path(kind): Route(f"{kind.qualified_plural}/{SCALE}", Phase.VALIDATE, one.review)
-            for kind, one in cluster.scales
+            scale_path(scale.kind): Route(f"{scale.kind.qualified_plural}/{SCALE}", Phase.VALIDATE, scale.review)
+            for scale in cluster.scales
         },
         **{path: Route("pods", phase, partial(cluster.pods.review, phase=phase)) for phase, path in PATHS.items()},
         WORKLOADS_PATH: Route("workloads", Phase.VALIDATE, cluster.workloads.review),

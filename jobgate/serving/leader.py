@@ -1,4 +1,4 @@
-"""Running under a Lease: leader election, probes, and an orderly end."""
+"""Runs a process under a Lease: leader election, probes, and an orderly end."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Files that are read again while a server runs: the kubelet updates a mounted ConfigMap within a minute.
+"""Files that are read again when they change: the kubelet updates a mounted ConfigMap within a minute.
 
-The settings of a kind are a YAML file, which is read into the model that the kind declares.
+The settings of a kind are a YAML file. The kind declares their model.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -26,39 +26,29 @@ T = TypeVar("T")
 _logger = logging.getLogger("jobgate")
 
 
+@dataclass
 class FileReloader(Generic[T]):
     """Reads a file again when it changes.
 
-    Invalid content is logged once, and what was valid before stays in use: a mistake in a ConfigMap must not stop a
+    Invalid content is logged once, and the last valid content stays in use: a mistake in a ConfigMap must not stop a
     server.
+
+    Attributes:
+        path: the file.
+        parse: parses the content, and raises ValueError if it is invalid. Runs in a thread.
+        use: called with the parsed content, if it is not `current`.
+        what: the name of the content in the log.
+        current: the parsed content that is in use.
+        fields: fields of the log.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        parse: Callable[[bytes], T],
-        use: Callable[[T], None],
-        what: str,
-        current: T | None = None,
-        **fields: str,
-    ) -> None:
-        """Watch a file.
-
-        Args:
-            path: the file.
-            parse: returns what the content of the file says, and raises ValueError if it is invalid. Runs in a thread.
-            use: called with what the file says, if it is not `current`.
-            what: what the log calls it.
-            current: what is in use.
-            fields: fields of the log.
-        """
-        self._path = path
-        self._parse = parse
-        self._use = use
-        self._what = what
-        self._current = current
-        self._fields = {**fields, "file": str(path)}
-        self._content: bytes | None = b""
+    path: Path
+    parse: Callable[[bytes], T]
+    use: Callable[[T], None]
+    what: str
+    current: T | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    _content: bytes | None = field(default=b"", init=False)
 
     async def run(self) -> None:
         """Check the file every few seconds, until cancelled."""
@@ -67,29 +57,31 @@ class FileReloader(Generic[T]):
             await asyncio.sleep(POLL_INTERVAL)
 
     async def check(self) -> None:
-        """Use what the file says now, if it is new."""
-        found = await asyncio.to_thread(self._read)
-        if found is not None and found != self._current:
-            self._current = found
-            self._use(found)
-            _logger.info("%s reloaded", self._what, extra={"fields": self._fields})
+        """Use the content of the file, if it is new."""
+        parsed = await asyncio.to_thread(self._read)
+        if parsed is not None and parsed != self.current:
+            self.current = parsed
+            self.use(parsed)
+            _logger.info("%s reloaded", self.what, extra={"fields": {**self.fields, "file": str(self.path)}})
 
     def _read(self) -> T | None:
-        """Return what the file says, or None if it has not changed or is invalid."""
+        """Return the parsed content, or None if it has not changed or is invalid."""
         content, fault = None, ""
         try:
-            content = self._path.read_bytes()
+            content = self.path.read_bytes()
         except OSError as error:
-            fault = f"{self._path} cannot be read: {error.strerror or error}"
+            fault = f"{self.path} cannot be read: {error.strerror or error}"
         if content == self._content:
             return None
         self._content = content
         if content is not None:
             try:
-                return self._parse(content)
+                return self.parse(content)
             except ValueError as error:
                 fault = str(error)
-        _logger.error("invalid %s ignored", self._what, extra={"fields": {**self._fields, "reason": fault}})
+        _logger.error(
+            "invalid %s ignored", self.what, extra={"fields": {**self.fields, "file": str(self.path), "reason": fault}}
+        )
         return None
 
 
@@ -113,10 +105,10 @@ class KindFile:
             raise InvalidSettings(f"{self.path} cannot be read: {error.strerror or error}") from None
 
     def parse(self, content: bytes) -> BaseModel:
-        """Return the settings in a content of the file; an empty file sets nothing."""
+        """Parse a content of the file; an empty file sets nothing."""
         try:
-            found = read_value(content, str(self.path))
-            return self.model.model_validate({} if found is None else found)
+            value = read_value(content, str(self.path))
+            return self.model.model_validate({} if value is None else value)
         except ValidationError as error:
             raise InvalidSettings(f"{self.path} is not valid for {self.plural}: {faults_of(error)}") from None
         except UnreadableManifest as error:
@@ -128,9 +120,11 @@ class KindFile:
 
 
 def faults_of(error: ValidationError) -> str:
-    """Return the faults of an object, each with its path, without the values: one of them may be a secret."""
-    found = ((join(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in error.errors(include_input=False))
-    return "; ".join(f"{path}: {message}" if path else message for path, message in found)
+    """Return the faults of an object, each with its path, without values, which may be secret."""
+    faults = (
+        (join(fault["loc"]), fault["msg"].removeprefix("Value error, ")) for fault in error.errors(include_input=False)
+    )
+    return "; ".join(f"{path}: {message}" if path else message for path, message in faults)
 
 
 class HasSettings(Protocol):
@@ -140,7 +134,7 @@ class HasSettings(Protocol):
 
 
 def settings_reloaders(server: HasSettings, files: Iterable[KindFile]) -> list[FileReloader[BaseModel]]:
-    """Return what updates the settings of a server when the settings files of kinds change."""
+    """Return reloaders that update the settings of a server when the settings files of kinds change."""
 
     def use(plural: str, settings: BaseModel) -> None:
         server.settings = replace(server.settings, kinds={**server.settings.kinds, plural: settings})
@@ -148,7 +142,7 @@ def settings_reloaders(server: HasSettings, files: Iterable[KindFile]) -> list[F
     kinds = server.settings.kinds
     return [
         FileReloader(
-            file.path, file.parse, partial(use, file.plural), "settings", kinds.get(file.plural), kind=file.plural
+            file.path, file.parse, partial(use, file.plural), "settings", kinds.get(file.plural), {"kind": file.plural}
         )
         for file in files
     ]

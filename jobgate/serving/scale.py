@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -37,34 +38,26 @@ JobReader: TypeAlias = Callable[[str, str], Awaitable[Mapping[str, Any] | None]]
 _logger = logging.getLogger("jobgate")
 
 
+@dataclass
 class ScaleReviewer:
-    """Reviews the scale subresource of a kind, with settings, limits and thread of the server once there is one."""
+    """Reviews the scale subresource of a kind, with settings, limits and thread of the server once there is one.
 
-    def __init__(
-        self,
-        kind: JobKind,
-        kinds: Registry[JobKind],
-        read: JobReader | None,
-        settings: Callable[[], Settings],
-        objects: Objects,
-        budget: Budget | None = None,
-        access: Access | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Create a reviewer; `read` and `access` are None without a cluster.
+    `read` and `access` are None without a cluster. Unknown permissions are not looked up, because a new number uses no
+    prerequisite that the job did not name before.
+    """
 
-        Unknown permissions are not looked up, because a new number uses no prerequisite that the job did not name
-        before.
-        """
-        self._kind = kind
-        self._kinds = kinds
-        self._read = read
-        self.settings = settings
-        self._objects = objects
-        self._budget = budget or Budget(clock)
-        self.access = access
-        self._clock = clock
-        self.limits = Limits()
+    kind: JobKind
+    kinds: Registry[JobKind]
+    read: JobReader | None
+    settings: Callable[[], Settings]
+    objects: Objects
+    budget: Budget | None = None
+    access: Access | None = None
+    clock: Callable[[], float] = time.monotonic
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        self.lookups = self.budget or Budget(self.clock)
         self.review_thread = ReviewThread(self.limits.large)
 
     async def review(self, request: Request) -> Response | None:
@@ -73,18 +66,18 @@ class ScaleReviewer:
         Raises:
             BadRequest: too many large jobs are under review.
         """
-        end = self._clock() + TIMEOUT
+        end = self.clock() + TIMEOUT
         sent = (request.api_version, request.kind), request.subresource, request.operation
         if sent != (SCALE_KIND, SCALE, Operation.UPDATE):
             return None
         # A number of 0 is left out of the object.
         wanted, before = (
-            whole(mapping(mapping(one).get("spec")).get("replicas")) or 0
-            for one in (request.document, request.old_document)
+            whole(mapping(mapping(document).get("spec")).get("replicas")) or 0
+            for document in (request.document, request.old_document)
         )
         if wanted == before:
             return Response(request.uid)
-        if self._read is None:
+        if self.read is None:
             text = "the bounds of the job are not checked: this server has no connection to the cluster"
             return Response(request.uid, notices=[Notice("spec.replicas", text)])
         stored = await self._stored(request)
@@ -99,36 +92,36 @@ class ScaleReviewer:
 
     async def _stored(self, request: Request) -> Mapping[str, Any] | Response:
         """Return the job, or the response if it does not exist or cannot be read."""
-        assert self._read is not None
-        job = f"{self._kind.kind} {request.name[:253]}"
-        if not self._budget.take(request.namespace):
+        assert self.read is not None
+        job = f"{self.kind.kind} {request.name[:253]}"
+        if not self.lookups.take(request.namespace):
             return Response(request.uid, later=f"too many lookups of jobs; {job} is not known: retry in 1s")
         try:
             async with asyncio.timeout(READ_TIMEOUT):
-                found = await self._read(request.name, request.namespace)
-        except Exception as error:  # noqa: BLE001  # of a network: whatever it is, nothing is known
-            fields = {"kind": self._kind.kind, "reason": type(error).__qualname__}
+                stored = await self.read(request.name, request.namespace)
+        except Exception as error:  # noqa: BLE001  # after any error of the network, the job is unknown
+            fields = {"kind": self.kind.kind, "reason": type(error).__qualname__}
             _logger.warning("failed to look up the job", extra={"fields": fields})
             return Response(request.uid, later=f"failed to look up {job}: retry in 1s")
-        return Response(request.uid) if found is None else found
+        return Response(request.uid) if stored is None else stored
 
     def _judged(self, request: Request, stored: Mapping[str, Any], wanted: int, end: float) -> Response:
-        if self._clock() > end:
+        if self.clock() > end:
             raise too_busy(Shed.QUEUE_TIME, "too many large objects before this one")
         change = replace(
             request,
-            api_version=self._kind.gvk.api_version,
-            kind=self._kind.kind,
+            api_version=self.kind.gvk.api_version,
+            kind=self.kind.kind,
             subresource="",
-            document=scaled(self._kind, stored, wanted),
+            document=scaled(self.kind, stored, wanted),
             old_document=stored,
         )
         return review(
             change,
             Phase.VALIDATE,
-            self._kinds,
+            self.kinds,
             self.settings(),
-            self._objects,
+            self.objects,
             access=self.access,
-            spent=review_budget(end, self.limits.review_time, self._clock),
+            spent=review_budget(end, self.limits.review_time, self.clock),
         )

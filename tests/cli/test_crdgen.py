@@ -11,7 +11,7 @@ from jobgate.cli import main
     [
         ("--help", 0, "usage: jobgate crdgen COMMAND"),
         ("size --help", 0, "usage: jobgate crdgen size"),
-        ("size manifests/crds --depth 1 --output json", 0, '"fits": true'),
+        ("size manifests/chart/jobgate/files/crds --depth 1 --output json", 0, '"fits": true'),
         ("generate tests.crdgen.cli.shop:ORDER", 0, "name: orders.shop.example.com"),
         ("generate nowhere:Spec", 2, "jobgate crdgen generate: nowhere cannot be imported"),
     ],

@@ -85,7 +85,7 @@ def _run(folder: Path, *commands: Sequence[str]) -> list[Answer]:
 _COMMANDS = [
     (("review", "examples/dijob/with-tasks.yaml"), {"", "server", "certs", "cluster", "all"}, "allowed"),
     (("manifests",), {"", "server", "certs", "cluster", "all"}, "kind: CustomResourceDefinition"),
-    (("crdgen", "lint", "manifests/crds/mxnet.mlkube.io_mxjobs.yaml"), {"", "server", "certs", "cluster", "all"}, ""),
+    (("crdgen", "lint", "manifests/chart/jobgate/files/crds/mxnet.mlkube.io_mxjobs.yaml"), {"", "server", "certs", "cluster", "all"}, ""),
     (("certs", "issue", "--secret"), {"certs", "all"}, "kind: Secret"),
     (("certs", "status", "--kubeconfig", "tests/cli/__init__.py"), {"all"}, ""),
     (("audit", "--kubeconfig", "tests/cli/__init__.py"), {"cluster", "all"}, "cluster cannot be reached"),

@@ -33,7 +33,7 @@ def lacking() -> dict[str, Any]:
 
 
 def test_a_file_that_fits_is_told_so() -> None:
-    result = fit(f"manifests/crds/{MXJOB.group}_{MXJOB.plural}.yaml")
+    result = fit(f"manifests/chart/jobgate/files/crds/{MXJOB.group}_{MXJOB.plural}.yaml")
     assert result.exit_code == 0, result.output
     assert result.output == f"{NAME}: compatible\n"
 

@@ -224,11 +224,11 @@ async def test_it_tells_what_went_while_nothing_was_known(failures: list[Excepti
 async def test_it_lists_again_what_it_would_keep_by_now_and_not_too_often(
     pause: float, lists: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(informers, "AGAIN", pause)
+    monkeypatch.setattr(informers, "RELIST_PERIOD", pause)
     answers = [True, True]
     api = Played([queue()], [queue()], [queue()])
     informer = Informer(
-        Resource.parse(QUEUES), QUICK, keep=slim, again=lambda kept: bool(list(kept) and answers and answers.pop())
+        Resource.parse(QUEUES), QUICK, keep=slim, relist=lambda kept: bool(list(kept) and answers and answers.pop())
     )
     async with informing(informer, api):
         await until(lambda: api.asked == ["list"] * lists + ["watch 10"])

@@ -36,7 +36,7 @@ from jobgate.cluster.endpoints import Endpoints, addresses_of
 from jobgate.cluster.errors import translated_errors
 from jobgate.cluster.secret import SECRETS
 from jobgate.cluster.tls_secret import TlsSecret
-from jobgate.rotation import Keeper
+from jobgate.serving.rotation import Keeper
 from tests.certs.handshake import server_context
 from tests.certs.moments import TODAY
 from tests.controller.cluster import MemoryCluster

@@ -113,10 +113,12 @@ class MemoryCluster:
             done()
         return stored
 
-    async def patch(self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-        done = self._call("patch", resource, found["metadata"]["name"])
+    async def patch(
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        done = self._call("patch", resource, observed["metadata"]["name"])
         await asyncio.sleep(0)
-        stored = self._as_found(resource, found)
+        stored = self._as_found(resource, observed)
         if changes.get("spec", {}).get("clusterIP"):
             raise ApiError(422, "Invalid", "field is immutable")
         stored = self.put(resource, merged(stored, changes))
@@ -125,14 +127,14 @@ class MemoryCluster:
         return stored
 
     async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        return await self.patch(resource, found, {"status": changes})
+        return await self.patch(resource, observed, {"status": changes})
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
-        done = self._call("delete", resource, found["metadata"]["name"])
+    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
+        done = self._call("delete", resource, observed["metadata"]["name"])
         await asyncio.sleep(0)
-        metadata = self._as_found(resource, found)["metadata"]
+        metadata = self._as_found(resource, observed)["metadata"]
         self.drop(resource, metadata["namespace"], metadata["name"])
         if done:
             done()

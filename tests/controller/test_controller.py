@@ -14,10 +14,10 @@ from jobgate.cluster import informer as informers
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
 from jobgate.controller import queue as queues
 from jobgate.controller.desired import desired
-from jobgate.controller.loop import NOBODY
+from jobgate.controller.loop import OPERATOR_TIMEOUT
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PODS
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digests
 from jobgate.room import Room
@@ -37,7 +37,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informers, "BACKOFF", Backoff(first=0.01, most=0.05))
     monkeypatch.setattr(queues, "RETRY_PERIOD", 0.01)
     monkeypatch.setattr(run, "SETTLE", 0.01)
-    monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.01, most=0.05)))
+    monkeypatch.setattr(
+        "jobgate.controller.run.WorkQueue", lambda **_: queues.WorkQueue(Backoff(first=0.01, most=0.05))
+    )
 
 
 @asynccontextmanager
@@ -483,7 +485,9 @@ async def test_a_write_that_meets_another_is_done_on_what_that_left() -> None:
 
 
 async def test_two_who_do_not_agree_do_not_keep_the_api_server_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.run.WorkQueue", lambda: queues.WorkQueue(Backoff(first=0.05, most=10.0)))
+    monkeypatch.setattr(
+        "jobgate.controller.run.WorkQueue", lambda **_: queues.WorkQueue(Backoff(first=0.05, most=10.0))
+    )
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
@@ -632,7 +636,7 @@ async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(
         await until(lambda: there(cluster) == ["configmaps/train-trial", "secrets/train-trial"])
 
 
-LATE, FRESH = NOBODY + 60, NOBODY - 60
+LATE, FRESH = OPERATOR_TIMEOUT + 60, OPERATOR_TIMEOUT - 60
 
 
 def waiting(age: float, **fields: Any) -> dict[str, Any]:
@@ -667,13 +671,13 @@ async def test_a_job_that_nothing_runs_is_reported(
 
 
 async def test_a_job_is_reported_at_a_resync_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobgate.controller.loop.NOBODY", 1e9)
+    monkeypatch.setattr("jobgate.controller.loop.OPERATOR_TIMEOUT", 1e9)
     cluster = MemoryCluster()
     cluster.put(DIJOBS, waiting(LATE))
     async with controlling(cluster, resync=0.05):
         await quiet(cluster)
         assert events(cluster) == []
-        monkeypatch.setattr("jobgate.controller.loop.NOBODY", NOBODY)
+        monkeypatch.setattr("jobgate.controller.loop.OPERATOR_TIMEOUT", OPERATOR_TIMEOUT)
         await until(lambda: events(cluster))
         ((_, message),) = events(cluster)
         assert "jobgate run" in message

@@ -224,3 +224,29 @@ async def test_what_is_asked_for_ever_earlier_does_not_pile_up() -> None:
         queue.add("a")
         queue.done(await queue.get(), ReconcileResult.FINE)
     assert len(queue._heap) < 100
+
+
+async def test_namespaces_take_turns_and_none_has_all_workers(clock: Clock) -> None:
+    queue: WorkQueue[str] = WorkQueue(clock=clock, namespace=lambda key: key[0], share=2)
+    for key in ("a1", "a2", "a3", "a4", "b1", "c1", "c2"):
+        queue.add(key)
+    assert [await due(queue) for _ in range(6)] == ["a1", "b1", "c1", "a2", "c2", None]
+    waiting = asyncio.create_task(queue.get())
+    await asyncio.sleep(0)
+    queue.done("b1", ReconcileResult.FINE)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    queue.done("a2", ReconcileResult.FINE)
+    assert await waiting == "a3"
+    assert len(queue) == 1
+
+
+async def test_a_key_is_ready_once_where_two_of_its_times_are_the_same(queue: WorkQueue[str], clock: Clock) -> None:
+    queue.add("a", 3)
+    queue.add("a", 1)
+    clock.now += 1
+    assert await due(queue) == "a"
+    queue.done("a", ReconcileResult.FINE)
+    queue.add("a", 2)
+    clock.now += 2
+    assert [await due(queue) for _ in range(2)] == ["a", None]

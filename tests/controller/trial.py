@@ -52,7 +52,7 @@ class Trial(Plugin[TrialArguments]):
                 "metadata": {"name": f"{crew.name}-trial"},
                 "immutable": True,
             }
-            yield Declared(secret, made=lambda: {"stringData": {"key": uuid4().hex}}, complete=_has_key)
+            yield Declared(secret, generate=lambda: {"stringData": {"key": uuid4().hex}}, complete=_has_key)
 
 
 def _has_key(found: Mapping[str, Any]) -> bool:

@@ -11,9 +11,10 @@ from controlplane.webhook import InstalledWebhook, jobgate
 
 
 def test_kustomize_builds_the_committed_base_and_crds(webhook: InstalledWebhook, controlplane: ControlPlane) -> None:
-    for folder in (Path("manifests/base"), Path("manifests/crds")):
-        built = read(controlplane.kubectl("kustomize", str(folder)).stdout)
-        committed = [document for path in folder.glob("[!k]*.yaml") for document in read(path.read_text())]
+    for folder, files in (("base", "base"), ("crds", "chart/jobgate/files/crds")):
+        built = read(controlplane.kubectl("kustomize", f"manifests/{folder}").stdout)
+        paths = Path("manifests", files).glob("[!k]*.yaml")
+        committed = [document for path in paths for document in read(path.read_text())]
         names = sorted((document["kind"], document["metadata"]["name"]) for document in committed)
         assert sorted((document["kind"], document["metadata"]["name"]) for document in built) == names
 
@@ -32,7 +33,9 @@ def test_the_roles_of_the_cluster_include_jobs(
 
 
 def test_the_crd_can_be_applied_client_side(controlplane: ControlPlane, webhook: InstalledWebhook) -> None:
-    process = controlplane.kubectl("apply", "-f", "manifests/crds/diengine.opendilab.org_dijobs.yaml")
+    process = controlplane.kubectl(
+        "apply", "-f", "manifests/chart/jobgate/files/crds/diengine.opendilab.org_dijobs.yaml"
+    )
     assert "configured" in process.stdout or "unchanged" in process.stdout
 
 

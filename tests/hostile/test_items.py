@@ -252,8 +252,8 @@ async def test_a_dropped_item_is_kept_once_there_is_room(
     first: Any, left: list[Any], of_server: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(informer, "RETRY_PERIOD", 0.02)
-    monkeypatch.setattr(informer, "AGAIN", 0.0)
-    monkeypatch.setattr(informer, "AGAIN_TIMES", 0)
+    monkeypatch.setattr(informer, "RELIST_PERIOD", 0.0)
+    monkeypatch.setattr(informer, "RELIST_TIMES", 0)
     informers = (
         ClusterView(installed(), reached=False).cache.informers
         if of_server

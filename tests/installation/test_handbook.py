@@ -33,4 +33,4 @@ def test_a_page_has_a_row_for_each_field_and_none_for_those_of_kubernetes() -> N
         "| `spec.tasks[*].type` | before the job starts |",
     ):
         assert row in text
-    assert "template.spec" not in text
+    assert "spec.tasks[].template.spec" not in text

@@ -203,7 +203,7 @@ def test_a_server_outside_the_cluster_gets_a_service_that_points_to_it_and_no_de
 
 
 def test_every_committed_file_is_listed_for_kustomize(files: dict[str, str]) -> None:
-    for folder in ("crds", "base"):
+    for folder in ("chart/jobgate/files/crds", "base"):
         resources = set(yaml.safe_load(files[f"{folder}/kustomization.yaml"])["resources"])
         assert {f"{folder}/{name}" for name in resources} | {f"{folder}/kustomization.yaml"} == {
             name for name in files if name.startswith(folder)

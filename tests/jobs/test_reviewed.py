@@ -16,7 +16,7 @@ from jobgate.jobs.erased import APPLIED
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.policies import COMMAND, USER_ACTIONS
 from jobgate.jobs.prerequisites import wanted
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds import built_in
 from jobgate.plugins import Crew
 from jobgate.plugins.queueing import Grouping, System

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from jobgate.jobs.members import Claim
-from jobgate.jobs.wiring import whose
+from jobgate.jobs.wiring import claimed_job
 from tests.pods.pods import KINDS, OTHER_UID, UID, marked_pod, owner, pod
 
 
 def claimed(document: dict[str, Any]) -> tuple[str, Claim] | None:
-    found = whose(document, KINDS)
+    found = claimed_job(document, KINDS)
     return found and (found.kind.plural, found.claim)
 
 

@@ -10,7 +10,7 @@ from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from jobgate.kinds.dijob.models import RESOURCE
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
-from jobgate.kinds.dijob.runner import RUNNER
+from jobgate.kinds.dijob.runner import DIJobRunner
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Operation
 
@@ -125,4 +125,4 @@ def test_a_change_that_pods_do_not_get_is_reported(
 def test_a_kind_with_a_runner_has_a_place_for_its_state() -> None:
     without = replace(RESOURCE, versions=(replace(RESOURCE.versions[0], status=None),))
     with pytest.raises(TypeError, match="the status of DIJob lacks jobgate: derive it from RunStatus"):
-        bind(without, operator=DI_ORCHESTRATOR, runner=RUNNER)
+        bind(without, operator=DI_ORCHESTRATOR, runner=DIJobRunner())

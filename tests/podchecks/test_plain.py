@@ -17,9 +17,10 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.kinds import installed
 from jobgate.podchecks import FAMILIES, check, plain
-from jobgate.podchecks.family import LOOK, Families, Family
+from jobgate.podchecks.family import Families, Family
+from jobgate.podchecks.fitting import Never
 from jobgate.podchecks.newer_fields import FIELDS
-from jobgate.rules.templates import made_pods
+from jobgate.rules.templates import built_pods
 from tests.corpus import GOOD, name_of
 from tests.differential.pods.cases import sample
 from tests.podchecks.templates import PLAIN
@@ -92,7 +93,7 @@ def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
         kind = installed().get(manifest.object["apiVersion"], manifest.object["kind"])
         assert kind is not None
         document = defaulted(kind, manifest.object, Context()).value
-        made = list(made_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
+        made = list(built_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
         assert made
         assert all(one.plain for one in made)
 
@@ -186,8 +187,8 @@ def test_a_family_is_called_for_its_keys_only() -> None:
 
     families = Families(
         [
-            family("labels", metadata={"labels": LOOK}),
-            family("host", spec={"hostPID": LOOK}),
+            family("labels", metadata={"labels": Never}),
+            family("host", spec={"hostPID": Never}),
             family("ports", container={"ports": list[int]}),
             family("name", needs=frozenset({"name"}), container={"name": str, "image": str}),
         ]
@@ -225,6 +226,6 @@ def test_one_key_has_one_plain_shape() -> None:
 
     with pytest.raises(ValueError, match="ports"):
         Families([Family(check=look, spec={"ports": int}), Family(check=look, spec={"ports": str})])
-    shared = Families([Family(check=look, spec={"ports": LOOK}), Family(check=look, spec={"ports": str})])
+    shared = Families([Family(check=look, spec={"ports": Never}), Family(check=look, spec={"ports": str})])
     assert shared.plain({"spec": {}})
     assert not shared.plain({"spec": {"ports": "x"}})

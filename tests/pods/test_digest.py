@@ -93,7 +93,7 @@ def test_a_digest_that_nobody_has_any_more_is_not_kept() -> None:
     digests = Digests(DIJOB)
     digests.of(job(jobs.task("learner")))
     gc.collect()
-    assert not digests._made
+    assert not digests._crews
 
 
 @pytest.mark.parametrize("keep", [Digests(DIJOB).of, keep_job(DIJOB)])

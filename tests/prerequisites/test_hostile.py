@@ -93,7 +93,7 @@ def test_no_tangle_of_requirements_takes_more_than_a_bounded_number_of_looks(
     found = resolve([named(f"l0-{j}") for j in range(32)], counted)
     assert found.problems, case
     assert looks < 1000, case
-    assert sum(len(one.said()) for one in found.problems) < 64 * 1024
+    assert sum(len(one.message()) for one in found.problems) < 64 * 1024
 
 
 def test_what_tasks_name_is_read_once_for_defaults_and_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:

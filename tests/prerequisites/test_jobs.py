@@ -153,6 +153,22 @@ def test_every_reason_is_rejected_at_admission() -> None:
     assert {reason for *_, reason, _ in NEGATIVES} == {*ProblemReason} - {ProblemReason.FORBIDDEN}
 
 
+@pytest.mark.parametrize(("job", "documents"), [case[:2] for case in NEGATIVES if case[1]])
+def test_a_user_without_the_right_to_an_item_learns_nothing_of_what_is_in_it(job: Any, documents: Any) -> None:
+    causes = said(job, Known(documents), Granted({}))
+    assert any(f"user 'alice' cannot use {C} " in one for one in causes)
+    shown = [one for one in causes for reason in {*ProblemReason} - {ProblemReason.FORBIDDEN} if f": {reason}: " in one]
+    assert shown == []
+
+
+def test_a_user_without_the_right_is_not_held_to_what_is_wrong_with_a_stored_item() -> None:
+    old = stored(dijob(wants("a", C)), Known([item("a", cmd=starts("x"))]))
+    new = {**old, "spec": {**old["spec"], "backoffLimit": 5}}
+    found = answer(new, Known([item("a", templateVariables=VARIABLE)]), Phase.VALIDATE, Granted({}), old)
+    assert not found.causes
+    assert any(ProblemReason.MISSING_VARIABLE in notice.message for notice in found.notices), found.notices
+
+
 def test_the_annotation_of_other_kinds_is_rejected_on_a_dijob() -> None:
     (text,) = said(dijob(pod=template("mnist")), EXAMPLES)
     place = "spec.tasks[0].template.metadata.annotations[jobgate.dev/prerequisites]"

@@ -8,7 +8,7 @@ import jsonpatch
 import pytest
 
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
@@ -124,6 +124,25 @@ def test_who_creates_a_pod_needs_the_right_to_its_items(
     _, causes = defaulted(document, Rights(*rights), user=user)
     assert bool(causes) == refused
     assert all("cannot use" in cause for cause in causes)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"templateVariables": [{"name": "x", "pattern": "hidden"}]},
+        {"env": [{"name": "A", "value": "{{ hidden }}"}]},
+        {"plugin": {"name": "hidden"}},
+        {"pvcStorage": {"name": "hidden", "mountPath": "/a:b"}},
+    ],
+)
+def test_who_may_not_use_an_item_learns_nothing_of_what_is_in_it(spec: dict[str, Any]) -> None:
+    named, known = pod('[{"kind": "ClusterPrerequisite", "name": "a"}]'), Known([item("a", **spec)])
+    _, causes = defaulted(named, Rights(), known)
+    assert causes
+    assert all("user 'alice' cannot use ClusterPrerequisite a" in one for one in causes), causes
+    _, causes = defaulted(named, Rights("alice"), known)
+    assert causes
+    assert not any("cannot use" in one for one in causes)
 
 
 def test_a_right_is_asked_for_once_in_a_while() -> None:

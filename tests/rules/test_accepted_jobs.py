@@ -14,7 +14,7 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
-from jobgate.rules.templates import made_pods
+from jobgate.rules.templates import built_pods
 from tests.corpus import GOOD
 from tests.podchecks.templates import PLAIN
 from tests.podchecks.test_plain import changed
@@ -59,7 +59,7 @@ def assert_one_sided(kind: JobKind, document: Json) -> bool:
         return False
     assert not kind.schema.check(document)
     job: Job[Any] = Job(kind, document, view(kind.spec, document["spec"])[0])
-    for made in made_pods(job, Context()):
+    for made in built_pods(job, Context()):
         assert made.plain
         assert not [finding for family in podchecks.FAMILIES for finding in family.check(made.pod, Path())]
     return True

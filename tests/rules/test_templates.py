@@ -9,7 +9,7 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.kinds import installed
 from jobgate.rules import templates
-from jobgate.rules.templates import judged, made_pods, pod_template_rules
+from jobgate.rules.templates import built_pods, judged, pod_template_rules
 from webhook import Cause, Invalid, Notice, Path
 from webhook.view import view
 
@@ -77,23 +77,23 @@ def test_what_is_found_is_found_in_each_of_equal_templates() -> None:
 
 def test_what_passes_is_not_judged() -> None:
     seen = Seen()
-    assert not list(judged(vcjob(spec("a")), Context(), seen, passes=lambda made: made.plain))
+    assert not list(judged(vcjob(spec("a")), Context(), seen, passes=lambda built: built.plain))
     assert not seen.paths
 
 
-def test_a_pod_is_made_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
-    original = templates._made
+def test_a_pod_is_built_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+    original = templates._build
 
-    def counted(*given: Any, keeps: bool) -> templates.Made:
-        made.append(given[2].name)
-        return original(*given, keeps=keeps)
+    def counted(*arguments: Any, keeps: bool) -> templates.BuiltPod:
+        built.append(arguments[2].name)
+        return original(*arguments, keeps=keeps)
 
-    monkeypatch.setattr(templates, "_made", counted)
+    monkeypatch.setattr(templates, "_build", counted)
     job = vcjob(spec("a"), spec("b"))
     for rule in pod_template_rules:
         assert not list(rule(job, Context()))
-    assert made == ["t0", "t1"]
+    assert built == ["t0", "t1"]
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_a_pod_is_made_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_a_pod_says_what_is_to_be_looked_for(case: str, template: dict[str, Any], plain: bool) -> None:
     del case
-    (made,) = made_pods(dijob(template), Context())
-    assert made.plain == plain
+    (built,) = built_pods(dijob(template), Context())
+    assert built.plain == plain
 
 
 def test_volumes_of_the_job_are_judged_with_the_first_template_and_where_they_are_named() -> None:
     volumes = [{"name": name, "emptyDir": {}} for name in "abc"]
     mounting = {"containers": [{**MAIN, "volumeMounts": [{"name": "b", "mountPath": "/b"}]}]}
-    made = list(made_pods(dijob(spec("x"), mounting, spec("y"), volumes=volumes), Context()))
-    assert [list(one.places) for one in made] == [[0, 1, 2], [1], []]
-    assert [one.plain for one in made] == [True, True, True]
+    pods = list(built_pods(dijob(spec("x"), mounting, spec("y"), volumes=volumes), Context()))
+    assert [list(built.job_volumes) for built in pods] == [[0, 1, 2], [1], []]
+    assert [built.plain for built in pods] == [True, True, True]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from jobgate.jobs.runner import STATE
+from jobgate.jobs.status import STATE
 from jobgate.kinds import installed
 from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.plan import plan

@@ -21,7 +21,7 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.dispatch import Dispatcher
-from jobgate.runner.loop import REPORTED_AFTER, STATELESS, JobReconciler
+from jobgate.runner.loop import ABSENT, REPORTED_AFTER, STATELESS, JobReconciler
 from jobgate.runner.plan import report
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import Caches, JobReader, keep_job, keep_less
@@ -56,19 +56,19 @@ class Server:
         return self._answer("create", resource, manifest)
 
     async def patch(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        changed = copy.deepcopy(dict(found))
+        changed = copy.deepcopy(dict(observed))
         merge(changed, changes)
         if "spec" in changes:
-            changed["metadata"]["generation"] = found["metadata"].get("generation", 0) + 1
+            changed["metadata"]["generation"] = observed["metadata"].get("generation", 0) + 1
         return self._answer("patch", resource, changed)
 
     async def set_status(
-        self, resource: Resource, found: Mapping[str, Any], changes: Mapping[str, Any]
+        self, resource: Resource, observed: Mapping[str, Any], changes: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         self.statuses.append(changes)
-        changed = copy.deepcopy(dict(found))
+        changed = copy.deepcopy(dict(observed))
         merge(changed.setdefault("status", {}), changes)
         state = changed["status"].get("jobgate", {})
         changed["status"]["jobgate"] = {key: value for key, value in state.items() if key not in self.prunes}
@@ -76,9 +76,9 @@ class Server:
             del changed["status"]["jobgate"]
         return self._answer("status", resource, changed)
 
-    async def delete(self, resource: Resource, found: Mapping[str, Any], propagation: str = "") -> None:
+    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
         del propagation
-        self._answer("delete", resource, found)
+        self._answer("delete", resource, observed)
 
     def _answer(self, verb: str, resource: Resource, found: Mapping[str, Any]) -> Mapping[str, Any]:
         self.calls.append((verb, resource.plural))
@@ -230,6 +230,15 @@ async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
     looks.server.absent.clear()
     looks.show("2")
     assert ("create", "jobs") in (await looks.look())[1]
+
+
+async def test_of_many_claims_that_are_not_there_a_few_are_looked_for() -> None:
+    volumes = [{"mountPath": f"/{place}", "volumeClaimName": f"none-{place}"} for place in range(100)]
+    looks = Looks(World(vcjob(volumes=volumes)))
+    looks.server.absent.update(one["volumeClaimName"] for one in volumes)
+    looks.show("1")
+    _, calls = await looks.look()
+    assert calls.count(("get", "persistentvolumeclaims")) == ABSENT
 
 
 async def test_a_job_whose_claim_is_not_there_gets_no_room_in_its_queue_until_it_is() -> None:

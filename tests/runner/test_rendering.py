@@ -14,7 +14,7 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
-from jobgate.jobs.wiring import whose
+from jobgate.jobs.wiring import claimed_job
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
@@ -64,7 +64,7 @@ def pods_of(found: Subject) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
             template = batch["spec"]["template"]
             labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(index)}
             pod = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
-            claimed = whose(pod, KINDS)
+            claimed = claimed_job(pod, KINDS)
             assert claimed is not None
             assert (claimed.claim.uid, claimed.claim.index) == (UID, index)
             part = found.crew.part(claimed.claim.task)

@@ -43,7 +43,7 @@ LABELS = {RUN_LABEL: UID, KIND_LABEL: "dijobs.diengine.opendilab.org", JOB_LABEL
 def test_a_pod_went_when_it_was_deleted_and_not_when_its_grace_period_ends() -> None:
     gone = {"deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30}
     kept = keep_object("Pod", PODS)({"metadata": {"name": "a", **gone}})
-    assert PodSeen(kept, 0).going == START
+    assert PodSeen(kept, 0).deleted == START
 
 
 def found(name: str, owner: str, namespace: str = "lab", *, controller: bool = True) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.jobs.runner import STATE, RunnerState
+from jobgate.jobs.status import STATE, RunnerState
 from jobgate.runner.state import RunState
 from tests.runner.test_rendering import example
 from tests.runner.world import KINDS, START, UID, World, dijob, holding, stamp, task

@@ -8,11 +8,11 @@ import pytest
 
 from controlplane.operators import vcjob as volcano
 from jobgate.jobs.policies import COMMAND, LifecycleEvent
-from jobgate.jobs.runner import STATE
+from jobgate.jobs.status import STATE
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import RequeueAfter
-from jobgate.runner.policies import matching
+from jobgate.runner.failures import matching
 from jobgate.runner.rendering import batch_job, claims
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from tests.operators.conftest import env_of

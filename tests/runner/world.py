@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from jobgate.jobs.runner import STATE
+from jobgate.jobs.status import STATE
 from jobgate.kinds import installed
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
@@ -88,7 +88,7 @@ def queued(job: Object) -> Object:
 def adopted(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the runner writes into the spec of a job before it takes it over."""
     found = subject(job)
-    return found.runner.adopts(found.job)
+    return found.runner.adoption_changes(found.job)
 
 
 class World:

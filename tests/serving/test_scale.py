@@ -267,9 +267,9 @@ def test_a_server_gives_its_limits_its_thread_and_its_view_of_permissions(reache
     endpoint = Endpoint(installed(), Settings(), limits=Limits(inline=1, large=1))
     cluster.serve(endpoint)
     assert cluster.scales
-    for _, one in cluster.scales:
-        assert (one.limits, one.review_thread) == (endpoint.limits, endpoint.review_thread)
-        assert one.access is (cluster.access if reached else None)
+    for scale in cluster.scales:
+        assert (scale.limits, scale.review_thread) == (endpoint.limits, endpoint.review_thread)
+        assert scale.access is (cluster.access if reached else None)
 
 
 async def test_a_job_that_names_prerequisites_gets_the_answer_of_its_own_webhook() -> None:

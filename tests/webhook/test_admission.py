@@ -1,4 +1,4 @@
-"""The envelope: what of an AdmissionReview is read, and what is written into one."""
+"""AdmissionReview: reading requests, and writing responses."""
 
 import base64
 import json
@@ -100,7 +100,7 @@ def test_any_json_is_a_request_or_malformed(value: Any) -> None:
 SUBJECT = ("Crew", "toys.example.com", "demo")
 
 
-def test_a_denial_of_one_fault_reads_so() -> None:
+def test_the_text_of_a_denial_with_one_fault() -> None:
     response = Response("u", [Required("spec.parts", "at least one")], subject=SUBJECT)
     assert response.to_review() == {
         "apiVersion": "admission.k8s.io/v1",

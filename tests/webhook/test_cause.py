@@ -1,4 +1,4 @@
-"""Causes: what a denial says of one fault."""
+"""Causes: the texts of faults in a denial."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_findings_are_equal_by_kind_place_and_text() -> None:
     assert Notice("a", "x") != Cause("a", "x")
 
 
-def test_a_finding_is_moved_without_touching_the_first() -> None:
+def test_a_finding_at_another_path_is_a_copy() -> None:
     here = Invalid("a", 1, "x")
     there = here.at(Path("b") / 0)
     assert (str(here.path), str(there.path), there.value, there.reason) == ("a", "b[0]", 1, here.reason)
@@ -112,7 +112,7 @@ def test_any_value_can_be_shown(value: Any) -> None:
     assert len(text) <= SHOWN_VALUE + 40
 
 
-def test_a_value_nested_beyond_reason_is_cut_like_any_other() -> None:
+def test_a_deeply_nested_value_is_cut() -> None:
     value: list[Any] = []
     for _ in range(100_000):
         value = [value]

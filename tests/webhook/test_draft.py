@@ -47,11 +47,11 @@ def set_in_what_was_set(draft: Draft) -> None:
 
 
 def set_through_two_drafts_of_one_object(draft: Draft) -> None:
-    one, other = draft.at("a"), draft.at("a")
-    assert one is not None
-    assert other is not None
-    one["b"] = 1
-    other["c"] = 2
+    first, second = draft.at("a"), draft.at("a")
+    assert first is not None
+    assert second is not None
+    first["b"] = 1
+    second["c"] = 2
 
 
 @pytest.mark.parametrize(
@@ -166,13 +166,13 @@ def test_the_entries_of_a_map_are_drafts_with_their_keys() -> None:
 )
 def test_what_json_has_not_is_never_part_of_a_patch(value: Any) -> None:
     draft = Draft({"list": [], "old": 1})
-    with pytest.raises(ValueError, match="new is set to what JSON has not"):
+    with pytest.raises(ValueError, match="new is set to a value that is not JSON"):
         draft["new"] = value
-    with pytest.raises(ValueError, match="JSON has not"):
+    with pytest.raises(ValueError, match="is not JSON"):
         draft.append("list", value)
-    with pytest.raises(ValueError, match="JSON has not"):
+    with pytest.raises(ValueError, match="is not JSON"):
         draft.insert("list", [value])
-    with pytest.raises(ValueError, match="JSON has not"):
+    with pytest.raises(ValueError, match="is not JSON"):
         draft.correct("old", value)
     assert draft.patch == []
     assert draft.value == {"list": [], "old": 1}
@@ -187,6 +187,6 @@ def test_a_patch_below_a_long_key_grows_with_the_object_and_not_with_the_operati
             container["image"] = "i"
         task.append("containers", {"n": 300})
     draft["status"] = {}
-    assert [(one["op"], one["path"]) for one in draft.patch] == [("add", "/spec"), ("add", "/status")]
+    assert [(change["op"], change["path"]) for change in draft.patch] == [("add", "/spec"), ("add", "/status")]
     assert jsonpatch.apply_patch(job, draft.patch) == draft.value
     assert len(draft.value["spec"]["tasks"][key]["containers"]) == 301

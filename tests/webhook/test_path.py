@@ -58,7 +58,7 @@ def test_a_path_knows_its_steps_exactly() -> None:
     ],
     ids=["below", "the place itself", "an entry of a map", "another name", "above"],
 )
-def test_a_path_is_moved_with_all_that_is_below(path: Path, start: Path, expected: str | None) -> None:
+def test_a_path_below_a_start_is_moved(path: Path, start: Path, expected: str | None) -> None:
     moved = path.moved(start, Path("metadata") / "x")
     assert (None if moved is None else str(moved)) == expected
 
@@ -96,7 +96,7 @@ LIST = {"spec": {"tasks": [{"name": "a"}, {"name": "b"}, {"name": "a"}, {}, {"na
         ("", ()),
     ],
 )
-def test_items_are_known_by_name_where_they_have_one(path: str, expected: tuple[object, ...]) -> None:
+def test_items_with_a_name_have_it_as_their_key(path: str, expected: tuple[object, ...]) -> None:
     assert keyed(path, LIST) == expected
 
 

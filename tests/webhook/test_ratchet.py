@@ -10,10 +10,10 @@ from webhook.ratchet import Identities, identity
 HERE = Path("spec") / "a"
 
 
-def same(cause: Cause, old: Any, new: Any, other: Cause | None = None) -> bool:
-    """Tell whether a cause about an object is, about a later one, the same."""
+def same(cause: Cause, old: Any, new: Any, new_cause: Cause | None = None) -> bool:
+    """Tell whether a cause in an old object and one in a new object are the same fault."""
     known = Identities()
-    return identity("rule", cause, old, known) == identity("rule", other or cause, new, known)
+    return identity("rule", cause, old, known) == identity("rule", new_cause or cause, new, known)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_fault_is_the_same_if_what_the_user_wrote_is(cause: Cause, old: Any, n
     assert same(cause, {"spec": {"a": old}}, {"spec": {"a": new}}) is expected
 
 
-def test_a_fault_moves_with_its_item_and_is_no_other_rules() -> None:
+def test_a_fault_moves_with_its_item_and_belongs_to_one_rule() -> None:
     old = {"spec": {"a": [{"name": "x", "v": 1}, {"name": "y", "v": 1}]}}
     new = {"spec": {"a": [{"name": "y", "v": 1}, {"name": "x", "v": 1}]}}
     assert same(Forbidden(HERE / 0 / "v", "no"), old, new, Forbidden(HERE / 1 / "v", "no"))
@@ -74,10 +74,10 @@ def test_what_is_nested_beyond_reason_is_compared_too() -> None:
             inner = [inner]
         return inner
 
-    one, same_again, other = nested(1), nested(1), nested(2)
+    value, equal, different = nested(1), nested(1), nested(2)
     known = Identities()
-    assert known.value(one) == known.value(same_again) != known.value(other)
-    for whole in (one, same_again, other):  # Python frees it level by level, and would recurse doing so
+    assert known.value(value) == known.value(equal) != known.value(different)
+    for whole in (value, equal, different):  # Python frees it level by level, and would recurse doing so
         value = whole
         while isinstance(value, list):
             value = value.pop()

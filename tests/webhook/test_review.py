@@ -1,4 +1,4 @@
-"""The review: what each phase answers, and that nothing can make it fall over."""
+"""The review: the answers of both phases, for any object."""
 
 import json
 import time
@@ -68,7 +68,9 @@ B = {"name": "b", "role": "none", "replicas": 1}
     ],
     ids=["another kind", "another version", "status", "scale", "delete", "delete with an object", "connect"],
 )
-def test_what_is_not_ours_to_judge_is_allowed_untouched(phase: Phase, document: Any, request_: dict[str, Any]) -> None:
+def test_objects_that_are_not_reviewed_are_allowed_untouched(
+    phase: Phase, document: Any, request_: dict[str, Any]
+) -> None:
     assert answer(phase, document, **request_) == Response("705ab4f5-6393-11e8-b7cc-42010a800002")
 
 
@@ -106,7 +108,7 @@ def test_mutating_leaves_faults_of_rules_to_validating() -> None:
     assert not validate(parts(A, A)).allowed
 
 
-def test_mutating_tells_rules_and_schema_together_where_validating_would_never_be_called() -> None:
+def test_mutating_reports_rules_and_schema_together_if_validating_would_never_be_called() -> None:
     response = mutate(parts(A, A, maxParts="3"))
     assert texts(response.causes) == [
         'spec.maxParts: Invalid value: "3": Input should be a valid integer',
@@ -241,7 +243,7 @@ def test_a_broken_field_ends_only_the_rules_that_read_it(document: Any, causes: 
 
 
 def with_rules(*rules: Callable[[Object[Any], Context[Settings]], Any]) -> Registry[Any]:
-    return Registry([crew(rules=tuple(one if isinstance(one, Rule) else rule()(one) for one in rules))])
+    return Registry([crew(rules=tuple(check if isinstance(check, Rule) else rule()(check) for check in rules))])
 
 
 def misspells(crew: Object[Any], context: Context[Settings]) -> Iterator[Cause]:
@@ -386,16 +388,16 @@ def test_an_update_that_changes_nothing_of_a_stored_job_but_its_labels_passes(st
 
 @settings(max_examples=60)
 @given(json_values, json_values)
-def test_sameness_is_that_of_the_json_text(one: Any, other: Any) -> None:
-    assert same(one, json.loads(json.dumps(one)))
-    texts_equal = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    assert not texts_equal or same(one, other)
+def test_sameness_is_that_of_the_json_text(value: Any, other: Any) -> None:
+    assert same(value, json.loads(json.dumps(value)))
+    texts_equal = json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
+    assert not texts_equal or same(value, other)
 
 
-@pytest.mark.parametrize("one, other", [(1, 1.0), (1, True), (0, False), ([], {}), ({"a": None}, {}), ([1], [1, 1])])
-def test_values_that_python_mixes_up_are_not_the_same(one: Any, other: Any) -> None:
-    assert not same(one, other)
-    assert not same([one], [other])
+@pytest.mark.parametrize("value, other", [(1, 1.0), (1, True), (0, False), ([], {}), ({"a": None}, {}), ([1], [1, 1])])
+def test_values_that_python_mixes_up_are_not_the_same(value: Any, other: Any) -> None:
+    assert not same(value, other)
+    assert not same([value], [other])
 
 
 # Time
@@ -410,7 +412,7 @@ def busy(count: int, **change: Any) -> dict[str, Any]:
     [{}, {"replicas": "x"}, {"template": {"image": 3}}],
     ids=["of rules", "of the schema", "hidden from rules"],
 )
-def test_faults_that_were_there_before_are_told_in_linear_time(change: dict[str, Any]) -> None:
+def test_faults_that_were_stored_before_are_reported_in_linear_time(change: dict[str, Any]) -> None:
     def seconds(count: int) -> float:
         new, old = busy(count, **change), busy(count - 1, **change)
         started = time.process_time()
@@ -429,7 +431,7 @@ def test_a_kind_is_found_by_group_version_and_kind() -> None:
 
 
 @pytest.mark.parametrize("other", [{"plural": "others"}, {"kind": "Other"}], ids=["the kind", "the plural"])
-def test_two_kinds_cannot_claim_one_name(other: dict[str, str]) -> None:
+def test_two_kinds_cannot_have_the_same_name(other: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"two kinds claim one name: toys.example.com/v1 Crew .* and "):
         Registry([crew(), crew(**other)])
 
@@ -460,6 +462,6 @@ def test_rules_that_find_nothing_say_nothing() -> None:
 def test_time_that_is_over_between_defaults_is_a_denial(phase: Phase) -> None:
     set_by: list[str] = []
     kinds = Registry([crew(defaults=(lambda *_: set_by.append("first"), lambda *_: set_by.append("second")))])
-    found = review(Request.parse(admission_review(job())), phase, kinds, Settings(), spent=lambda: bool(set_by))
+    response = review(Request.parse(admission_review(job())), phase, kinds, Settings(), spent=lambda: bool(set_by))
     assert set_by == ["first"]
-    assert (found.allowed, found.rules, list(found.patch)) == (False, ["time"], [])
+    assert (response.allowed, response.rules, list(response.patch)) == (False, ["time"], [])

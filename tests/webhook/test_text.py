@@ -18,10 +18,10 @@ EVIL = "a\x1b[31m\nb\ud800\u202ec"
 
 @given(st.text(st.characters(codec=None), max_size=60), st.integers(10, 40))
 def test_any_text_becomes_a_printable_line_within_its_limit(text: str, limit: int) -> None:
-    found = line(text, limit)
-    assert found.isprintable()
-    assert len(found) <= limit
-    json.dumps(found, ensure_ascii=False).encode()
+    shortened = line(text, limit)
+    assert shortened.isprintable()
+    assert len(shortened) <= limit
+    json.dumps(shortened, ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_a_long_name_in_a_path_keeps_both_its_ends_and_what_is_around_it() -> No
 
 
 def test_two_paths_that_print_the_same_are_equal_only_if_their_steps_are() -> None:
-    one, other = (Path("spec").key(f"{'a' * 500}{middle}{'b' * 500}") for middle in "xy")
-    assert str(one) == str(other)
-    assert one != other
-    assert one == Path("spec").key(f"{'a' * 500}x{'b' * 500}")
-    assert Forbidden(one, "no") != Forbidden(other, "no")
+    first, second = (Path("spec").key(f"{'a' * 500}{middle}{'b' * 500}") for middle in "xy")
+    assert str(first) == str(second)
+    assert first != second
+    assert first == Path("spec").key(f"{'a' * 500}x{'b' * 500}")
+    assert Forbidden(first, "no") != Forbidden(second, "no")
 
 
 def test_a_finding_holds_its_path_exactly_and_its_message_bounded() -> None:

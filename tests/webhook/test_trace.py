@@ -1,4 +1,4 @@
-"""Traces: what is one, what is none, and what is passed on."""
+"""Traces: which headers are valid, and what is sent on."""
 
 import pytest
 
@@ -31,7 +31,7 @@ GOOD = f"00-{ID}-{PARENT}-01"
         ('{"a":"b"}', None),
     ],
 )
-def test_a_trace_is_read_where_it_is_exactly_one(header: str, expected: Trace | None) -> None:
+def test_only_a_trace_of_exactly_this_form_is_read(header: str, expected: Trace | None) -> None:
     assert Trace.read([header]) == expected
 
 
@@ -51,13 +51,13 @@ def test_one_header_tells_a_trace(header: list[str]) -> None:
         ([], ""),
     ],
 )
-def test_what_tracing_systems_say_to_each_other_is_passed_on_or_dropped_whole(states: list[str], kept: str) -> None:
+def test_the_state_of_tracing_systems_is_sent_on_or_dropped(states: list[str], kept: str) -> None:
     trace = Trace.read([GOOD], states)
     assert trace
     assert trace.headers() == {"traceparent": GOOD} | ({"tracestate": kept} if kept else {})
 
 
-def test_a_later_version_is_passed_on_as_the_one_that_is_known() -> None:
+def test_a_later_version_is_sent_on_as_version_0() -> None:
     trace = Trace.read([f"cc-{ID}-{PARENT}-ff-more"])
     assert trace
     assert trace.headers() == {"traceparent": GOOD}

@@ -42,9 +42,9 @@ def test_a_broken_job_is_viewed_as_far_as_it_can_be_read(value: Any, readable: s
 def test_defaults_stand_for_what_is_absent_and_never_for_what_is_broken() -> None:
     part, whole = view(Spec, {"parts": [{"replicas": "3"}, {"replicas": 2, "role": "captain"}]})
     assert not whole
-    broken, other = part.parts
+    broken, readable = part.parts
     assert (broken.name, broken.role, hasattr(broken, "replicas")) == (None, Role.NONE, False)
-    assert (other.replicas, hasattr(other, "role")) == (2, False)
+    assert (readable.replicas, hasattr(readable, "role")) == (2, False)
     assert (part.max_parts, part.bounds) == (8, Bounds())
 
 
@@ -138,11 +138,11 @@ def test_a_map_is_read_entry_by_entry() -> None:
         ("spec.parts.a.unknown", True),
     ],
 )
-def test_a_path_through_a_map_is_opaque_where_the_entry_is(path: str, expected: bool) -> None:
+def test_a_path_through_a_map_is_opaque_if_the_entry_is(path: str, expected: bool) -> None:
     assert opaque(Fleet, path) is expected
 
 
-def test_a_field_is_found_where_the_kind_has_it() -> None:
+def test_get_reads_a_field_at_the_path_of_its_kind() -> None:
     kind = replace(CREW, spec=Fleet, rules=(), fields={"least": "policy.least"}, known_fields=frozenset({"queue"}))
     fleet = Object(kind, {}, Fleet(policy=Bounds(least=3)))
     assert (fleet.get("least"), str(fleet.at("least"))) == (3, "spec.policy.least")

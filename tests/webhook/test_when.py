@@ -28,7 +28,7 @@ Circumstances = Context[Settings]
 PART = {"name": "a", "role": "none", "replicas": 1}
 
 
-def seen(made: Rule, document: Json, old: Json | None = None) -> list[str]:
+def seen(rule_: Rule, document: Json, old: Json | None = None) -> list[str]:
     """Return the warnings of a rule, without those of others."""
     request = Request(
         uid="1",
@@ -38,7 +38,7 @@ def seen(made: Rule, document: Json, old: Json | None = None) -> list[str]:
         document=document,
         old_document=old,
     )
-    kinds = Registry([crew(rules=(made,), known_fields=frozenset({"queue", "parts.policies"}))])
+    kinds = Registry([crew(rules=(rule_,), known_fields=frozenset({"queue", "parts.policies"}))])
     return [notice.message for notice in review(request, Phase.VALIDATE, kinds, Settings()).notices]
 
 
@@ -67,7 +67,7 @@ BROKEN = PART | {"name": "b", "replicas": "x"}
 
 
 @pytest.mark.parametrize(
-    "case, made, document, expected",
+    "case, rule_, document, expected",
     [
         ("a rule about nothing special is always called", rule()(is_called), parts(PART), ["called"]),
         ("a field that the object has", rule("bounds.most")(is_called), parts(PART, bounds={"most": 3}), ["called"]),
@@ -90,8 +90,8 @@ BROKEN = PART | {"name": "b", "replicas": "x"}
         ("a rule of updates is not called for a new object", rule(updates=True)(is_called), parts(PART), []),
     ],
 )  # fmt: skip
-def test_a_rule_is_called_for_what_it_is_about(case: str, made: Rule, document: Json, expected: list[str]) -> None:
-    assert seen(made, document) == expected, case
+def test_a_rule_is_called_for_what_it_is_about(case: str, rule_: Rule, document: Json, expected: list[str]) -> None:
+    assert seen(rule_, document) == expected, case
 
 
 def test_a_rule_of_updates_is_called_for_an_update() -> None:
@@ -106,7 +106,7 @@ def test_a_rule_of_updates_is_called_for_an_update() -> None:
         ("zzz", ""),
     ],
 )
-def test_a_field_that_no_kind_has_is_an_error_when_the_kind_is_made(field: str, hint: str) -> None:
+def test_a_field_that_no_kind_has_is_an_error_when_the_kind_is_created(field: str, hint: str) -> None:
     with pytest.raises(UnknownField) as error:
         crew(rules=(*RULES, rule(field)(is_called)), known_fields=frozenset({"queue"}))
     assert str(error.value) == f"the rule is_called is about {field}, which is no field of Crew{hint}"
@@ -121,8 +121,8 @@ def test_what_a_rule_yields_must_be_a_finding() -> None:
         seen(says_it_in_a_text, parts(PART))
 
 
-def test_a_function_that_is_no_rule_is_an_error_when_the_kind_is_made() -> None:
-    with pytest.raises(TypeError, match=r"is_called is a function and no rule: put @rule\(…\) before it"):
+def test_a_function_that_is_no_rule_is_an_error_when_the_kind_is_created() -> None:
+    with pytest.raises(TypeError, match=r"is_called is a function, not a rule: put @rule\(…\) before it"):
         crew(rules=(is_called,))
 
 
@@ -139,8 +139,8 @@ def test_a_rule_has_the_name_and_the_docstring_of_its_function() -> None:
         del crew
         return iter(())
 
-    made = rule("parts.name")(names_are_short)
-    assert (made.name, made.about, made.when) == ("names_are_short", "Long names are cut.", ("parts.name",))
+    short = rule("parts.name")(names_are_short)
+    assert (short.name, short.about, short.when) == ("names_are_short", "Long names are cut.", ("parts.name",))
 
 
 def test_a_review_whose_time_is_over_says_so_and_rejects() -> None:

@@ -1,4 +1,4 @@
-"""JSON of any shape, and crews of nearly any: what a webhook may be sent."""
+"""JSON of any shape, and crews of nearly any shape."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 
 def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """What should be there, and in one case of eight anything else."""
+    """Valid values, and in an eighth of all cases any JSON."""
     return st.integers(0, 7).flatmap(lambda luck: strategy if luck else json_values)
 
 

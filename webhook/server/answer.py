@@ -1,4 +1,4 @@
-"""Answers as bytes, head and body in one."""
+"""Answers as bytes, with head and body together."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def rendered(
     close: bool,
     bare: bool = False,
 ) -> bytes:
-    """Return an answer.
+    """Return the bytes of an answer.
 
     Args:
         code: the HTTP status.
-        body: its body.
-        media: of the body.
-        headers: what belongs to that status, as `Retry-After`.
-        close: whether the connection is closed after it.
+        body: the body.
+        media: the media type of the body.
+        headers: headers of that status, such as `Retry-After`.
+        close: whether the connection is closed after the answer.
         bare: whether the body is left out, as after HEAD.
     """
     start = _start(code, media, close, int(time.time()))
@@ -49,7 +49,7 @@ def rendered(
 
 
 @lru_cache(maxsize=64)
-def _start(code: int, media: str, close: bool, second: int) -> bytes:  # a key of the cache
+def _start(code: int, media: str, close: bool, second: int) -> bytes:  # `second` is a key of the cache
     lines = [
         f"HTTP/1.1 {code} {HTTPStatus(code).phrase}",
         f"Date: {formatdate(second, usegmt=True)}",
@@ -59,7 +59,7 @@ def _start(code: int, media: str, close: bool, second: int) -> bytes:  # a key o
 
 
 def review(uid: str, response: Response | None) -> bytes:
-    """Return the AdmissionReview of a response; of None, the one that allows."""
+    """Return the AdmissionReview of a response, or one that allows if there is no response."""
     if response is None or not (response.causes or response.later or response.notices):
         end = b"" if response is None or not response.patch else _PATCH % b64encode(orjson.dumps(response.patch))
         return _ALLOWED % (orjson.dumps(uid), end)

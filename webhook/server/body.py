@@ -1,7 +1,7 @@
-"""A request's body: read within bounds, decoded strictly.
+"""The body of a request: read within limits, and decoded strictly.
 
-A body that two readers could take for two things is rejected: duplicate keys, other encodings than UTF-8, anything that
-is not JSON. Compressed bodies are rejected unread.
+A body that two readers could understand differently is rejected: duplicate keys, encodings other than UTF-8, anything
+that is not JSON. Compressed bodies are rejected without being read.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from multidict import CIMultiDictProxy
 
 from webhook.server.limits import Limits, Shed
 
-#: A colon that is written as an escape. (After a backslash that is escaped itself it is none, which costs time only.)
+#: A colon written as an escape. It is none after an escaped backslash; then a check is made in vain.
 _COLON = re.compile(rb"\\u003[aA]")
 
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-?8"?)?', re.IGNORECASE)
 
-#: What nginx calls the status of a request whose client has left. Nobody reads it but the metrics.
+#: The status of nginx for a request whose client has left. It is in metrics only.
 CLIENT_LEFT = 499
 
 
@@ -53,8 +53,8 @@ class BadRequest(Exception):
 
     Attributes:
         code: the HTTP status.
-        reason: what is wrong with it, or what there is too much of.
-        headers: what belongs to that status, as `Retry-After`.
+        reason: what is wrong with it, or which limit is exceeded.
+        headers: headers of that status, such as `Retry-After`.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class BadRequest(Exception):
 
 
 def too_busy(reason: Shed, message: str) -> BadRequest:
-    """Return the rejection of a request that should come back: the API server does, given `Retry-After`."""
+    """Return the rejection of a request to retry later. The API server does so because of `Retry-After`."""
     return BadRequest(429, reason, message, {"Retry-After": "1"})
 
 
 class BufferedBytes:
-    """Bytes of request bodies that the server holds. One for each server."""
+    """Number of bytes of request bodies that a server holds."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -91,10 +91,10 @@ class Body:
         self.size = 0
 
     def add(self, chunk: bytes) -> None:
-        """Take what has arrived.
+        """Add bytes that have arrived.
 
         Raises:
-            BadRequest: 413 as soon as the body is known to be too large, 429 where too much is being held.
+            BadRequest: 413 if the body is too large, 429 if the server holds too many bytes.
         """
         limits = self._held.limits
         self.size += len(chunk)
@@ -108,22 +108,22 @@ class Body:
         self._chunks.append(chunk)
 
     def whole(self) -> bytes:
-        """Return all that has arrived, and forget it."""
+        """Return the bytes that have arrived, and drop them."""
         chunks, self._chunks = self._chunks, []
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def release(self) -> None:
-        """Count it out: it is held no longer."""
+        """Subtract its bytes from those that the server holds."""
         self._chunks = []
         self._held.bytes -= self._counted
         self._counted = 0
 
 
 def check_headers(headers: CIMultiDictProxy[str]) -> None:
-    """Reject what is not plain UTF-8 JSON by its own headers.
+    """Reject a body that is not plain JSON in UTF-8 by its headers.
 
     Raises:
-        BadRequest: 415; 417 for an expectation that is not HTTP's own.
+        BadRequest: 415; 417 for an expectation other than `100-continue`.
     """
     if not _is_json(headers.get(CONTENT_TYPE, "")):
         raise BadRequest(415, Rejection.MEDIA_TYPE, "Content-Type must be application/json, in utf-8")
@@ -143,7 +143,7 @@ def decode(body: bytes) -> Any:
     """Return the JSON value of a body.
 
     Raises:
-        BadRequest: 400, says what is wrong.
+        BadRequest: 400; the message says what is wrong.
     """
     if not body:
         raise BadRequest(400, Rejection.EMPTY, "the body is empty")
@@ -154,19 +154,19 @@ def decode(body: bytes) -> Any:
     try:
         plain = orjson.dumps(value)
     except orjson.JSONEncodeError:
-        # orjson writes 254 levels. No job needs a tenth of them, and what walks a job may recurse without fear.
+        # orjson writes 254 levels. No object needs a tenth of them, and functions on objects may recurse safely.
         raise BadRequest(400, Rejection.TOO_DEEP, "the body is nested too deeply") from None
-    if plain == body or plain == body.removesuffix(b"\n"):  # as the API server writes most objects
+    if plain == body or plain == body.removesuffix(b"\n"):  # the form of most objects from the API server
         return value
-    # Each member of an object has one colon, and nothing but a text has others. Where the body has as many as all that
-    # was read of it, written out, no member was dropped for one of the same key. Only escapes could hide a colon.
+    # Each member of an object has one colon, and only texts have others. If the body has as many colons as the value
+    # that was read, written again, no member was dropped for another one of the same key. Only escapes hide a colon.
     if body.count(b":") != plain.count(b":") or (b"\\u003" in body and _COLON.search(body)):
         _reject_duplicates(body)
     return value
 
 
 def _reject_duplicates(body: bytes) -> None:
-    """Read the body a second time, minding what the fast reader does not: keys that stand twice in one object."""
+    """Read the body a second time, and reject keys that occur twice in one object, which the fast reader ignores."""
     try:
         json.loads(body, object_pairs_hook=_unique, parse_int=str, parse_float=str)
     except _Duplicate as error:
@@ -178,7 +178,7 @@ def _reject_duplicates(body: bytes) -> None:
 
 
 class _Duplicate(Exception):
-    """A key stands twice."""
+    """A key occurs twice in one object."""
 
 
 def _unique(pairs: list[tuple[Hashable, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""A certificate that is offered, and whether it may be served: judged before any client is shown it; TLS contexts."""
+"""New certificates: whether one may be served is decided before any client sees it. TLS contexts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-#: Largest chain, key or CA bundle that is read, in bytes: a Secret holds no more.
+#: Largest chain, key or CA bundle, in bytes: a Secret can hold no more.
 LARGEST = 1024 * 1024
-#: Digits of a CA's SHA-256 that tell it from others, to a person.
+#: Digits of the SHA-256 of a CA by which a person can distinguish it from others.
 SHORT = 16
-#: OpenSSL's X509_V_FLAG_NO_CHECK_TIME: time is judged here, by the server's own clock and in words.
+#: OpenSSL's X509_V_FLAG_NO_CHECK_TIME: times are checked here, by the clock of the server and with a clear message.
 _NO_CHECK_TIME = 0x200000
-#: Flights of messages after which a handshake in memory is over, or never will be. TLS 1.2 takes four.
+#: Most flights of messages in a handshake in memory. TLS 1.2 needs four.
 _FLIGHTS = 8
-#: What OpenSSL says of a key that belongs to another certificate: of the same type, or of another.
+#: OpenSSL's reasons if a key belongs to another certificate, of the same type or of another.
 _OTHER_KEY = frozenset({"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED"})
 #: OpenSSL's X509_V_ERR_*: see X509_STORE_CTX_get_error(3).
 _HOSTNAME_MISMATCH, _IP_MISMATCH, _WRONG_PURPOSE = 62, 64, 26
@@ -31,7 +31,7 @@ CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 
 class Fault(StrEnum):
-    """Why a candidate is not served."""
+    """Why a new certificate is not served."""
 
     MISSING = "missing"
     UNREADABLE = "unreadable"
@@ -47,7 +47,7 @@ class Fault(StrEnum):
 
 
 class BadCertificate(Exception):
-    """A candidate that is not served. Its text says why, and holds nothing of a key."""
+    """A new certificate cannot be served. The message says why, and contains nothing of a key."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         super().__init__(message)
@@ -56,13 +56,13 @@ class BadCertificate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What is offered.
+    """A new certificate.
 
     Attributes:
-        certificate: the leaf, and what leads from it to its CA, PEM.
-        key: of the leaf, PEM. Never in a log or a traceback.
-        authority: the CAs that clients are to trust, PEM; empty where the source does not tell.
-        generation: a count that only grows, as decimal text; empty or 0 where the source keeps none.
+        certificate: the chain in PEM: the leaf, and the certificates between it and its CA.
+        key: the key of the leaf, PEM. Never in a log or a traceback.
+        authority: the CAs that clients trust, PEM; empty if they are not known.
+        generation: a count that only grows, as decimal text; empty or 0 if there is none.
     """
 
     certificate: bytes = b""
@@ -73,13 +73,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ServingCertificate:
-    """A certificate that is fit to be served.
+    """A certificate that can be served.
 
     Attributes:
-        context: shows it.
-        generation: 0 where there is no count.
-        not_before, not_after: from when to when a client accepts it, in seconds since the epoch: leaf and CA both hold.
-        authority: the beginning of the SHA-256 of its CA; empty where the CA is not known.
+        context: the TLS context that shows it.
+        generation: its generation; 0 if there is none.
+        not_before, not_after: the time in which leaf and CA are both valid, in seconds since the epoch.
+        authority: the beginning of the SHA-256 of its CA; empty if the CA is not known.
     """
 
     context: ssl.SSLContext
@@ -90,26 +90,26 @@ class ServingCertificate:
 
 
 def judge(candidate: Candidate, name: str, now: float, served: ServingCertificate | None = None) -> ServingCertificate:
-    """Return a candidate ready to be served.
+    """Return a new certificate, ready to be served.
 
     It is loaded into a context of its own, and shown to a client in memory, which checks it as the API server does.
 
     Args:
-        candidate: what is offered.
-        name: what the API server calls the server; empty where any name will do.
-        now: in seconds since the epoch.
-        served: what is served now. A generation that is older is rejected, lest a Secret that is restored from a backup
-            brings back what clients are about to forget; unless what is served has expired.
+        candidate: the new certificate.
+        name: the server name that the API server uses; empty if any name is accepted.
+        now: the time, in seconds since the epoch.
+        served: the certificate that is served now. Unless it has expired, an older generation is rejected: a Secret
+            restored from a backup must not bring back a certificate that clients are about to distrust.
 
     Raises:
-        BadCertificate: says why it may not be served.
+        BadCertificate: it cannot be served; the message says why.
     """
     generation = _generation(candidate.generation)
     context = _loaded(candidate)
     client, authorities = _client(candidate, name)
     leaf = _shown(context, client, name)
-    known = [authority for authority in authorities if authority["subject"] == leaf["issuer"]] or authorities
-    not_before, not_after = _validity(leaf, known)
+    issuers = [authority for authority in authorities if authority["subject"] == leaf["issuer"]] or authorities
+    not_before, not_after = _validity(leaf, issuers)
     if now >= not_after:
         raise BadCertificate(Fault.EXPIRED, f"it, or its CA, expired on {_date(not_after)}")
     if now < not_before:
@@ -117,9 +117,9 @@ def judge(candidate: Candidate, name: str, now: float, served: ServingCertificat
             Fault.EARLY, f"it, or its CA, is not valid before {_date(not_before)}; here it is {_date(now)}"
         )
     if served is not None and now < served.not_after and generation < served.generation:
-        # By both: a store that was lost, and counts from 1 again, is not an older one.
-        counted_anew = generation == 0 or not_before > served.not_before
-        if not counted_anew:
+        # By generation and by time: a store that was lost counts from 1 again, but is not older.
+        counts_again = generation == 0 or not_before > served.not_before
+        if not counts_again:
             raise BadCertificate(
                 Fault.OLDER, f"it is generation {generation}, and {served.generation} is served already"
             )
@@ -150,19 +150,19 @@ def _loaded(candidate: Candidate) -> ssl.SSLContext:
     except ssl.SSLError as error:
         if error.reason in _OTHER_KEY:
             raise BadCertificate(Fault.KEY, "tls.key must be the key of the first certificate of tls.crt") from None
-        # OpenSSL's text quotes nothing of the files.
+        # OpenSSL's reason quotes nothing of the files.
         wanted = "tls.crt and tls.key must be PEM certificates and a PEM private key"
         raise BadCertificate(Fault.UNREADABLE, f"{wanted}: {error.reason or 'unreadable'}") from None
 
 
 def _client(candidate: Candidate, name: str) -> tuple[ssl.SSLContext, Sequence[Mapping[str, Any]]]:
-    """Return a client that trusts what the candidate says is to be trusted, and the CAs among that."""
+    """Return a client that trusts the CAs of the new certificate, and these CAs."""
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.verify_flags |= _NO_CHECK_TIME
     client.check_hostname = bool(name)
     client.hostname_checks_common_name = False  # Go does not read it, either
     if not candidate.authority.strip():
-        # Who signed it is not known: it is held to everything else.
+        # The CA is not known: everything else is checked.
         client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         _trust(client, "tls.crt", candidate.certificate)
         return client, ()
@@ -181,7 +181,7 @@ def _trust(client: ssl.SSLContext, part: str, certificates: bytes) -> None:
 
 
 def _shown(context: ssl.SSLContext, client: ssl.SSLContext, name: str) -> Mapping[str, Any]:
-    """Return the leaf as a client sees it that has made a handshake with it."""
+    """Return the leaf as a client gets it in a handshake."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     ends = [
         client.wrap_bio(to_client, to_server, server_hostname=name or None),
@@ -222,7 +222,7 @@ def _distrusted(error: ssl.SSLCertVerificationError, name: str) -> BadCertificat
 
 
 def _validity(leaf: Mapping[str, Any], authorities: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Return from when to when both the leaf and a CA hold: of several CAs, the one that holds for longest."""
+    """Return the time in which the leaf and a CA are both valid. Of several CAs, the one that expires last counts."""
     not_before, not_after = _times(leaf)
     if authorities:
         since, until = max(map(_times, authorities), key=lambda times: times[1])
@@ -242,20 +242,20 @@ def _date(seconds: float) -> str:
 
 
 def showing(certificate: bytes, key: bytes) -> ssl.SSLContext:
-    """Return a server context that shows a certificate chain, given with its key, both PEM.
+    """Return a server context with a certificate chain and its key, both PEM.
 
     Raises:
-        BadCertificate: the key wants a password. Nobody is there to type it.
-        ssl.SSLError: they are no certificate and key, or not of each other.
+        BadCertificate: the key needs a password.
+        ssl.SSLError: they are not a certificate and its key.
     """
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.minimum_version = ssl.TLSVersion.TLSv1_2
     tls.set_ciphers(CIPHERS)
-    # The API server speaks HTTP/1.1 to webhooks; saying so closes the faults of HTTP/2 to everybody else.
+    # The API server speaks HTTP/1.1 to webhooks. Nothing else is offered, so faults of HTTP/2 do not matter.
     tls.set_alpn_protocols(["http/1.1"])
-    # A session that is taken up again shows no certificate: its client would go on trusting one that was replaced. The
-    # API server keeps connections, not sessions, so tickets serve nobody. Sessions of TLS 1.2 are also known by their
-    # ID, which Python cannot switch off; they are kept in the context, so none outlives its certificate.
+    # A resumed session shows no certificate: its client would go on trusting a replaced one. The API server keeps
+    # connections, not sessions, so nobody needs tickets. Python cannot switch off session IDs of TLS 1.2. They are kept
+    # in the context, so no session outlives its certificate.
     tls.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_TICKET
     tls.num_tickets = 0
     with _as_file(certificate) as chain, _as_file(key) as private:
@@ -269,7 +269,7 @@ def _no_password() -> str:
 
 @contextmanager
 def _as_file(content: bytes) -> Iterator[str]:
-    """Give content a path, which the ssl module insists on: in memory, so that a read-only root is enough."""
+    """Give content a path, which the ssl module needs: in memory, so that the file system can be read-only."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("tls", os.MFD_CLOEXEC)
         with os.fdopen(descriptor, "wb", buffering=0) as file:

@@ -1,4 +1,4 @@
-"""The certificate that is served: the last good one, whatever is offered after it."""
+"""The served certificate: the last valid one, whatever is offered after it."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from webhook.server.metrics import Metrics
 
 
 class Certificates:
-    """Holds the certificate that new handshakes get, and takes over each better one that is offered.
+    """Holds the certificate for new handshakes, and replaces it by each valid one that is offered.
 
     Attributes:
-        served: that certificate, or None while there is none.
+        served: the certificate, or None if there is none yet.
     """
 
     def __init__(self, metrics: Metrics, name: str = "", clock: Callable[[], float] = time.time) -> None:
-        """Have none yet.
+        """Begin without a certificate.
 
         Args:
-            metrics: count each certificate.
-            name: what the API server calls the server: each certificate must hold it. Empty for any.
-            clock: gives seconds since the epoch.
+            metrics: the metrics that count certificates.
+            name: the server name that the API server uses. Each certificate must have it. Empty for any name.
+            clock: returns the seconds since the epoch.
         """
         self.served: ServingCertificate | None = None
         self._name = name
         self._clock = clock
         self._metrics = metrics
         self._candidate: Candidate | None = None
-        self._taken: Candidate | None = None
-        self._told = ""
+        self._accepted: Candidate | None = None
+        self._reported = ""
 
     def offer(self, candidate: Candidate) -> None:
-        """Serve a candidate, if it is fit; else keep what there is, and tell why once.
+        """Serve a certificate if it is valid. If not, keep the current one, and log the reason once.
 
-        It takes some milliseconds, and may be called in another thread than the server's; one call at a time.
+        This takes some milliseconds. It may be called in another thread than the server's, one call at a time.
 
         Raises:
-            BadCertificate: it is not; it is remembered, and may become fit with time.
+            BadCertificate: it is not valid. It is remembered: it can become valid later.
         """
         self._candidate = candidate
-        if candidate == self._taken:
+        if candidate == self._accepted:
             return
         try:
             served = judge(candidate, self._name, self._clock(), self.served)
@@ -51,11 +51,11 @@ class Certificates:
             self.reject(error)
             raise
         except Exception as error:
-            # Of OpenSSL, or no descriptor is left. Whatever it is: what is served stays, and the next one is judged.
-            unfit = BadCertificate(Fault.UNREADABLE, f"it cannot be judged: {type(error).__qualname__}")
-            self.reject(unfit)
-            raise unfit from error
-        self.served, self._taken, self._told = served, candidate, ""
+            # An error of OpenSSL, or no file descriptor is left. The current certificate stays.
+            rejected = BadCertificate(Fault.UNREADABLE, f"it cannot be judged: {type(error).__qualname__}")
+            self.reject(rejected)
+            raise rejected from error
+        self.served, self._accepted, self._reported = served, candidate, ""
         self._metrics.serves(served)
         fields = {
             "generation": served.generation,
@@ -65,39 +65,39 @@ class Certificates:
         logger.info("certificate served", extra={"fields": fields})
 
     def reject(self, error: BadCertificate) -> None:
-        """Count what was offered instead of a certificate, and log it if it is new."""
+        """Count a rejected certificate, and log the reason if it is another one."""
         self._metrics.rejects(error.fault)
-        if self._told != str(error):
-            self._told = str(error)
+        if self._reported != str(error):
+            self._reported = str(error)
             generation = self.served.generation if self.served else None
             fields = {"fault": error.fault, "reason": str(error), "kept": generation}
             logger.error("certificate rejected", extra={"fields": fields})
 
     def withdraw(self) -> None:
-        """Note that the source has none any more: what is served is served from memory."""
+        """Note that the source has no certificate any more. The current one is still served, from memory."""
         self._candidate = None
         self.reject(BadCertificate(Fault.MISSING, "there is none any more where it came from"))
 
     def look_again(self) -> None:
-        """Judge what was rejected once more: its time may have come, or that of what is served be over.
+        """Judge the last certificate again: it may have become valid, or the current one may have expired.
 
         Raises:
-            BadCertificate: it is still not fit.
+            BadCertificate: it is still not valid.
         """
         if self._candidate is not None:
             self.offer(self._candidate)
 
     def lacking(self) -> str:
-        """Return what is wrong with what is served, in words for a probe; empty where nothing is."""
+        """Return what is wrong with the served certificate, for a probe; empty if nothing is."""
         served = self.served
         if served is None:
-            return f"no certificate yet: {self._told}" if self._told else "no certificate yet"
+            return f"no certificate yet: {self._reported}" if self._reported else "no certificate yet"
         return "certificate expired" if self._clock() >= served.not_after else ""
 
     def context(self) -> ssl.SSLContext | None:
-        """Return the context for the next handshake, or None while there is none.
+        """Return the context for the next handshake, or None if there is no certificate yet.
 
-        So what is served changes by one assignment, for the handshakes that begin after it. A live context is never
-        loaded again: a key that does not match its certificate would leave it broken, and every handshake failing.
+        A new certificate takes effect by one assignment, for the handshakes after it. A context in use is never loaded
+        again: after an error in that, every handshake would fail.
         """
         return self.served.context if self.served else None

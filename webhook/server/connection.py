@@ -1,7 +1,7 @@
-"""One connection: requests in, answers out, in order and within bounds.
+"""One connection: reads requests and writes answers, in order and within limits.
 
-What aiohttp's own server does for each request (a task, a request and a response object, two writes) costs more than a
-review. Here, a request that is answered at once is one call back and one write.
+The server of aiohttp creates a task, a request and a response for each request, and writes twice: that costs more than
+a review. Here, a request that is answered at once costs one callback and one write.
 """
 
 from __future__ import annotations
@@ -11,27 +11,25 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar, cast
 
-from aiohttp.http_parser import RawRequestMessage
-
 from webhook.server.answer import CONTINUE, TEXT, rendered
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, ConnState
-from webhook.server.reader import UNREADABLE, RequestReader
+from webhook.server.reader import UNREADABLE, RequestHead, RequestReader
 from webhook.server.session import Closed, Failure, Session, failure
 
-#: For how long what is left of a rejected body is read and thrown away, in seconds, and how much of it, in bytes: a
-#: client that is still writing would otherwise meet a reset before it reads the answer.
+#: How long, in seconds, and how much, in bytes, of a rejected body is still read and dropped. Otherwise a client that
+#: is still writing gets a reset before it reads the answer.
 LINGER, LINGER_SIZE = 1.0, 8 * 1024 * 1024 + 64 * 1024
-#: For a client to take over the last answer, in seconds.
+#: Seconds that a client has to read the last answer.
 CLOSE_TIME = 10.0
-#: Bytes of a handshake. A client's first message has some 2 KiB; OpenSSL would hold 128 KiB of each.
+#: Most bytes of a handshake. The first message of a client has about 2 KiB; OpenSSL would hold 128 KiB of each.
 HELLO = 16 * 1024
-#: What a client may send ahead while a request of it is answered, in bytes, before nothing more is read.
+#: Most bytes that are read of further requests while one is answered.
 AHEAD = 64 * 1024
 #: The versions of HTTP that are spoken.
 VERSIONS = frozenset({(1, 0), (1, 1)})
 
-#: Says which context answers the next handshake, or None while there is none.
+#: Returns the TLS context for the next handshake, or None if there is no certificate yet.
 Choice = Callable[[], ssl.SSLContext | None]
 
 
@@ -39,7 +37,7 @@ class Exchange(Protocol):
     """One request, from its head to its answer.
 
     Attributes:
-        wanted: for how many seconds its body is waited for; 0 where it is answered without.
+        wanted: how many seconds to wait for the body; 0 if the request is answered without it.
         left: whether the client has left before the answer.
     """
 
@@ -51,33 +49,30 @@ E = TypeVar("E", bound=Exchange)
 
 
 class RequestHandler(Protocol[E]):
-    """Answers requests: each by one call of `Connection.answer`, later than it is called itself."""
+    """Answers requests: each by one call of `Connection.answer`, after its own call has returned."""
 
     @property
     def draining(self) -> bool:
         """Whether each answer closes its connection."""
 
-    def begin(self, connection: Connection[E], head: RawRequestMessage) -> E:
+    def begin(self, connection: Connection[E], head: RequestHead) -> E:
         """Take the head of a request."""
 
     def complete(self, exchange: E, body: bytes) -> None:
-        """Take the whole body, or nothing where none is wanted, and see to the answer."""
+        """Take the whole body, or nothing if none is wanted, and answer later."""
 
     def fail(self, exchange: E, error: BadRequest) -> None:
-        """See to the answer of a request whose body cannot be read, or whose client has left."""
+        """Answer a request whose body cannot be read, or whose client has left."""
 
     def failed(self, why: Rejection | Failure) -> None:
-        """Note what never came to a request: a handshake that failed, or what is no HTTP."""
+        """Count what did not become a request: a failed handshake, or bytes that are not HTTP."""
 
 
 class Connection(asyncio.Protocol, Generic[E]):
-    """One connection, over TLS where a choice of contexts is given.
+    """One connection, over TLS if a choice of contexts is given.
 
     Attributes:
-        address: of the client.
-        state: where it is; `Connections.move` sets it, and the next two.
-        since: when it came there, on the loop's clock.
-        deadline: when it has to be through, where it is not quiet; 0 for never.
+        address, state, since, deadline: see `Tracked`; `Connections.move` sets the last three.
         heard: when the last bytes arrived, on the loop's clock.
         loop: the event loop.
     """
@@ -110,20 +105,20 @@ class Connection(asyncio.Protocol, Generic[E]):
         if choose is None:
             self.state = ConnState.UNUSED
 
-    # What asyncio tells
+    # Called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Begin, unless the connection is closed already because there are too many."""
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is of no such class
-        if not self._connections.holds(self):  # it has given way already
+        if not self._connections.holds(self):
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncio's signature
-        """End."""
+        """Release everything."""
         if self.state is ConnState.SHAKING and self._choose is not None:
             self._handler.failed(Failure.LEFT)
         self._connections.leave(self)
-        # By hand, and not when the garbage collector comes by: it does not know what TLS holds beside Python's objects.
+        # Not left to the garbage collector: it does not see the memory that TLS holds beside Python's objects.
         self._transport = self._session = None
         exchange = self._exchange
         if exchange is not None:
@@ -133,7 +128,7 @@ class Connection(asyncio.Protocol, Generic[E]):
                 self._handler.fail(exchange, BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"))
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of the wire."""
+        """Take bytes from the socket."""
         self.heard = self.loop.time()
         if self._choose is None:
             self._receive(data)
@@ -163,7 +158,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._receive(plain)
 
     def _shake(self, session: Session, size: int) -> None:
-        """Take note of so many bytes of a handshake."""
+        """Count bytes of the handshake, and end it or abort if necessary."""
         self._shaken += size
         if session.established:
             self._connections.move(self, ConnState.UNUSED, self.heard)
@@ -173,16 +168,16 @@ class Connection(asyncio.Protocol, Generic[E]):
             self.abort()
 
     def pause_writing(self) -> None:
-        """Wait for a client that does not take its answer only as long as for an idle one."""
+        """Give a client that does not read its answer as much time as an idle one."""
         if self.state is not ConnState.LINGERING:
             self._connections.move(self, ConnState.BUSY, self.loop.time() + self._connections.limits.keepalive)
 
     def resume_writing(self) -> None:
-        """Go on once it has."""
+        """Go on once the client has read it."""
         if self._exchange is None and self.state is ConnState.BUSY:
             self._go_on()
 
-    # What arrives
+    # Reading
 
     def _receive(self, data: bytes) -> None:
         if self._discarded >= 0:
@@ -216,12 +211,12 @@ class Connection(asyncio.Protocol, Generic[E]):
         except BadRequest as error:
             self._stop_reading(error)
 
-    def _begin(self, head: RawRequestMessage) -> None:
+    def _begin(self, head: RequestHead) -> None:
         if head.version not in VERSIONS:
             self._unreadable()
             return
         self._without_body = head.method == "HEAD"
-        # HTTP/1.0 may keep a connection open only by a header of its own: not worth the words.
+        # HTTP/1.0 keeps a connection open only by a header of its own, which is not supported.
         self._close_after = head.should_close or head.upgrade or head.version == (1, 0)
         exchange = self._exchange = self._handler.begin(self, head)
         if not exchange.wanted:
@@ -230,7 +225,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             return
         limits, reader = self._held.limits, self._reader
         chunk = reader.body()
-        if reader.complete and len(chunk) <= min(limits.small, limits.body):  # it has come with its head
+        if reader.complete and len(chunk) <= min(limits.small, limits.body):  # it has arrived with the head
             self._connections.move(self, ConnState.BUSY)
             self._handler.complete(exchange, chunk)
             return
@@ -261,22 +256,22 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._handler.fail(self._exchange, error)
 
     def _unreadable(self) -> None:
-        """Answer what is no HTTP, without a word of it in the answer or the log, and close."""
+        """Answer bytes that are not HTTP, without quoting them in the answer or the log, and close."""
         self._handler.failed(Rejection.NOT_HTTP)
         self._write(rendered(400, b"this is not a request that can be read\n", close=True))
         self._linger()
 
-    # What is answered
+    # Answering
 
     def answer(self, code: int, body: bytes, media: str = TEXT, headers: Mapping[str, str] | None = None) -> None:
-        """Answer the request at hand, and go on with the next."""
+        """Answer the current request, and go on with the next."""
         self._exchange = None
         if self._body is not None:
             self._body.release()
             self._body = None
         if self._transport is None:
             return
-        # What has not arrived of a body must not be taken for the next request.
+        # The rest of a body must not be taken for the next request.
         partial = not self._reader.complete
         self._reader.drop_body()
         close = partial or self._close_after or self._handler.draining
@@ -285,15 +280,15 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._linger()
         elif close:
             self._close()
-        elif self.deadline == 0.0:  # else the client does not take the answer: it is waited for
+        elif self.deadline == 0.0:  # otherwise the client does not read the answer: see `pause_writing`
             self._go_on()
 
     def _go_on(self) -> None:
-        """Turn to what has arrived of the next request."""
+        """Begin the next request with the bytes of it that have arrived."""
         self._connections.move(self, ConnState.IDLE, self.loop.time())
         if (ahead := self._reader.following()) is not None:
             self._feed(ahead)
-        # Not before all that was sent ahead is used up: else each answer to a short request would let in much more.
+        # Only after all bytes sent ahead are used: otherwise each answer to a short request would let in many more.
         if self._paused and self._transport is not None and (self._exchange is None or self._reading):
             self._paused = False
             self._transport.resume_reading()
@@ -303,7 +298,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             return
         try:
             self._transport.write(data if self._session is None else self._session.send(data))
-        except ssl.SSLError:  # the client has broken the session meanwhile
+        except ssl.SSLError:  # the client has broken the session
             self.abort()
 
     def _linger(self) -> None:
@@ -314,7 +309,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._transport.resume_reading()
 
     def _close(self) -> None:
-        """Close once all is sent; where the client does not take it, in the end without."""
+        """Close once everything is sent, or after some time if the client does not read it."""
         if self._transport is None or self._transport.is_closing():
             return
         self._connections.move(self, ConnState.LINGERING, self.loop.time() + CLOSE_TIME)
@@ -324,7 +319,7 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._transport.close()
 
     def _broken(self, session: Session, error: ssl.SSLError) -> None:
-        """End a session that is none: with OpenSSL's alert, and counted where it is a handshake."""
+        """End a session after an error, with OpenSSL's alert. A failed handshake is counted."""
         if not session.established:
             self._handler.failed(failure(error))
         self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
@@ -332,10 +327,10 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._transport.write(session.pending())
             self._transport.close()
 
-    # What time brings
+    # Deadlines
 
     def expire(self) -> None:
-        """Do what is due at the deadline of its state."""
+        """End the current state, because its deadline is over."""
         if self._reading:
             self._stop_reading(BadRequest(408, Rejection.SLOW, "the body took too long to arrive"))
         elif self.state is ConnState.LINGERING and self._transport is not None and not self._transport.is_closing():
@@ -344,12 +339,12 @@ class Connection(asyncio.Protocol, Generic[E]):
             self.abort()
 
     def retire(self) -> None:
-        """Close it if it is idle: the server is about to stop."""
+        """Close the connection if it is idle, because the server stops."""
         if self.state in {ConnState.IDLE, ConnState.UNUSED, ConnState.SHAKING}:
             self._close()
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close the connection at once."""
         self._connections.leave(self)
         if self._transport is not None:
             self._transport.abort()

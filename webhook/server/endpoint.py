@@ -1,7 +1,7 @@
-"""The endpoint that the API server calls: bytes in, bytes out, and nothing that can make it fall over.
+"""The endpoint that the API server calls: from request bytes to response bytes.
 
-A user's mistake is HTTP 200 with `allowed: false`; a broken envelope is 4xx; a failure of our own is 5xx, on which the
-configuration's `failurePolicy` decides.
+A mistake of the user is HTTP 200 with `allowed: false`, a body that is not an AdmissionReview is 4xx, and a failure of
+ours is 5xx: then the `failurePolicy` of the configuration decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
-from aiohttp.http_parser import RawRequestMessage
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -29,33 +28,34 @@ from webhook.server.connection import Connection
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
+from webhook.server.reader import RequestHead
 from webhook.server.review_thread import ReviewThread
 from webhook.server.session import Failure
 from webhook.server.spans import OpenTelemetry
 from webhook.trace import CURRENT, Trace
 
-#: What of the caller's time is left for the way back, in seconds.
+#: Seconds of the caller's time that are reserved for the way back.
 MARGIN = 0.2
 
-#: For how long requests are answered before the event loop reads what has arrived meanwhile, in seconds.
+#: Seconds for which requests are answered before the event loop reads again.
 SLICE = 0.01
 
-#: What metrics and the log call a path that is none of ours.
+#: The name of all other paths, in metrics and the log.
 UNKNOWN = "unknown"
 
-#: Answers a request, or says by None that it is not for it. What returns at once costs no task; what has to wait
-#: returns an awaitable, and sees to the caller's time itself. It may be called in a thread, where the object is large.
+#: Answers a request; None allows it, as not its own. A reviewer that must wait returns an awaitable, and must end in
+#: the caller's time. For a large object, it is called in a thread.
 Reviewer: TypeAlias = Callable[[Request], Response | Awaitable[Response | None] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Who answers on a path.
+    """The reviewer of a path.
 
     Attributes:
-        name: what metrics call the objects: the qualified plural of a kind, say.
-        phase: which of its two calls the API server makes there.
-        review: answers; None where the objects are jobs of a kind.
+        name: the name of the objects in metrics, such as the qualified plural of a kind.
+        phase: which of its two calls the API server makes on the path.
+        review: the reviewer; None if the objects are those of a kind.
         kind: that kind.
     """
 
@@ -69,19 +69,19 @@ class Call(Struct, eq=False):
     """One request, from its head to its answer.
 
     Attributes:
-        connection: that it came on.
-        path: where it is one of ours; else `UNKNOWN`.
-        route: who answers; None where nobody does.
-        metrics: of the path.
+        connection: its connection.
+        path: its path, or `UNKNOWN`.
+        route: who answers; None if the path is unknown.
+        metrics: the metrics of the path.
         started: when its head was complete, on the performance counter.
-        trace: that it belongs to.
-        rejection: why it is not read; None where it is.
-        seconds: that the caller waits.
-        wanted: that the body is waited for.
+        trace: the trace that it belongs to.
+        rejection: why its body is not read; None if it is.
+        seconds: how long the caller waits.
+        wanted: how long to wait for the body.
         left: whether the client has left.
-        body: once it has arrived, until it is decoded.
-        size: of the body in bytes; -1 until it has arrived.
-        admission: what it asks, once that is read; without its objects.
+        body: the body, from its arrival until it is decoded.
+        size: the size of the body in bytes; -1 until it has arrived.
+        admission: the admission request, once it is read; without its objects.
     """
 
     connection: Connection[Call]
@@ -99,7 +99,7 @@ class Call(Struct, eq=False):
     admission: Request | None = None
 
     def fields(self, **answered: Any) -> dict[str, Any]:
-        """Return what the log says of a request: who, what, where; nothing of the object itself."""
+        """Return the fields of its log line: who, what, where, but nothing of the object itself."""
         fields = {"path": self.path, **answered}
         if self.trace is not None:
             fields["trace"] = self.trace.id
@@ -120,21 +120,25 @@ class Call(Struct, eq=False):
 
 
 class Endpoint(Generic[S]):
-    """Answers admission requests for the kinds of a registry, and on what further paths it is given.
+    """Answers admission requests for the kinds of a registry, and on further paths.
 
     Attributes:
-        settings: of the installation; another value holds from the next review on.
-        objects: what is known of other objects of the cluster.
-        waits_for: says what must be there before the server is ready, and is not; empty once it is.
-        access: what is known of who may do what; None where nobody is to be asked.
-        needs: gives what has to be known of a job's request before it is reviewed, as an awaitable; None where all is.
-            A response, which may also come of the awaitable, is the answer instead of a review.
+        kinds: the kinds.
+        settings: the settings of the installation. A new value takes effect with the next review.
+        objects: the known objects of the cluster.
+        limits: the limits of the server.
+        metrics: the metrics of the server.
+        routes: who answers, by path.
+        waits_for: returns what is missing before the server is ready; empty if nothing is.
+        access: the known answers of RBAC; None if rights are not checked.
+        needs: called before the review of an object of a kind. It returns None, or an awaitable of what must be known
+            first. If it returns a response, or the awaitable does, that is the answer instead of a review.
         review_thread: the thread for large objects.
-        lacking: says what is wrong with its certificate; empty where nothing is.
-        spans: takes what each request amounted to, for who collects traces; None where nobody does.
+        lacking: returns what is wrong with the certificate; empty if nothing is.
+        spans: records a span for each request; None without traces.
         draining: whether each answer closes its connection.
         held: the bytes of bodies that it holds.
-        in_flight: how many requests are being read, or wait for an answer that is not made at once.
+        in_flight: the number of requests that are read or answered.
     """
 
     def __init__(
@@ -173,7 +177,7 @@ class Endpoint(Generic[S]):
         self._waiting: set[asyncio.Task[None]] = set()
 
     def not_ready(self) -> str:
-        """Return why it is not ready, in words for a probe; empty where it is."""
+        """Return why it is not ready, for a probe; empty if it is."""
         if self.draining:
             return "draining"
         if lacking := self.lacking():
@@ -181,11 +185,11 @@ class Endpoint(Generic[S]):
         waits_for = self.waits_for()
         return f"waiting for {waits_for}" if waits_for else ""
 
-    # What connections tell
+    # Called by connections
 
-    def begin(self, connection: Connection[Call], head: RawRequestMessage) -> Call:
+    def begin(self, connection: Connection[Call], head: RequestHead) -> Call:
         """Take the head of a request."""
-        # As it was sent: what is spelled otherwise, as with an encoded slash, is another path.
+        # The path as it was sent: with an encoded slash, for example, it is another path.
         path, _, query = head.path.partition("?")
         route = self.routes.get(path)
         if route is None:
@@ -231,15 +235,15 @@ class Endpoint(Generic[S]):
         _forget_origin(error)
 
     def failed(self, why: Rejection | Failure) -> None:
-        """Count what never came to a request."""
+        """Count what did not become a request."""
         (self.metrics.handshake_failures if isinstance(why, Failure) else self.metrics.rejected).labels(why).inc()
 
-    # What is made of a request
+    # Reviews and answers
 
     def _answer_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Answer requests for a slice of time. All that has arrived is read before the first is answered.
+        """Answer requests for a slice of time, after the event loop has read all that has arrived.
 
-        So it is known how long each has waited, and the event loop gets to run between two of them.
+        So it is known how long each has waited, and the event loop runs between two slices.
         """
         now = loop.time()
         end = now + SLICE
@@ -271,31 +275,31 @@ class Endpoint(Generic[S]):
                 self._wait(self._awaited(call, outcome))
 
     def _judged(self, call: Call) -> Any:
-        """Return what a reviewer says: a response, None, an awaitable of these; or the exception that it raised."""
+        """Return the outcome of a review: a response, None, an awaitable of these, or the exception that it raised."""
         assert call.route is not None
-        CURRENT.set(call.trace)  # None, too: the one before may have belonged to another trace
+        CURRENT.set(call.trace)  # None, too: the previous request may have had a trace
         try:
             try:
                 admission = Request.parse(decode(call.body))
             except Malformed as error:
                 raise BadRequest(400, Rejection.ENVELOPE, str(error)) from None
             call.body = b""
-            # The objects are freed once they are reviewed, and by the thread that does.
+            # The objects are freed after their review, by the thread of the review.
             call.admission = replace(admission, document=None, old_document=None)
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
                 return needed if isinstance(needed, Response) else self._reviewed_after(needed, call, admission)
             return self._reviewed(call.route, admission, self._budget(call))
-        except BaseException as error:  # noqa: BLE001  # whatever leaves a rule: one request fails, and not the server
+        except BaseException as error:  # noqa: BLE001  # whatever a rule raises: one request fails, not the server
             return error
 
     async def _reviewed_after(
         self, needed: Awaitable[Response | None], call: Call, admission: Request
     ) -> Response | None:
-        """Review a job once what has to be known of it is; a large one in the thread for these, as before."""
-        if (instead := await needed) is not None:
-            return instead
+        """Review an object once everything that it needs is known; a large one in the thread for large objects."""
+        if (response := await needed) is not None:
+            return response
         route = call.route
         assert route is not None
         if call.size <= self.limits.inline:
@@ -303,7 +307,7 @@ class Endpoint(Generic[S]):
         return await self.review_thread.run(lambda: self._reviewed(route, admission, self._budget(call)))
 
     async def _apart(self, call: Call) -> None:
-        """Review a large object in the thread for these, unless its caller has left meanwhile."""
+        """Review a large object in the thread for large objects, unless its client has left."""
 
         def judged() -> tuple[Any, bytes]:
             if call.left:
@@ -324,20 +328,20 @@ class Endpoint(Generic[S]):
             response = await outcome
         except asyncio.CancelledError as error:
             if not call.left and (task := asyncio.current_task()) is not None and task.cancelling():
-                raise  # the server's own end
+                raise  # the server ends
             response = error
         except BaseException as error:  # noqa: BLE001  # as above
             response = error
         self._answer(call, *_encoded(call, response))
 
     def _wait(self, work: Any) -> None:
-        """Run what has to wait."""
+        """Run a coroutine as a task."""
         task = asyncio.get_running_loop().create_task(work)
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
     def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
-        """Answer with a response and its bytes, or say what else has come of it."""
+        """Answer with the bytes of a response, or with an error."""
         if isinstance(outcome, BadRequest):
             self.fail(call, outcome)
             return
@@ -346,17 +350,17 @@ class Endpoint(Generic[S]):
             return
         verdict = _verdict(outcome)
         call.metrics.reviewed(verdict, outcome)
-        said = {
+        fields = {
             "allowed": outcome is None or outcome.allowed,
             "verdict": verdict,
             "causes": len(outcome.causes) if outcome else 0,
             "warnings": len(outcome.notices) if outcome else 0,
             "operations": len(outcome.patch) if outcome else 0,
         }
-        self._send(call, 200, body, said, media=answer.JSON)
+        self._send(call, 200, body, fields, media=answer.JSON)
 
     def _panic(self, call: Call, error: BaseException) -> None:
-        """Answer that we failed; the log says where."""
+        """Answer with 500, and log where the error was raised."""
         self.metrics.panics.inc()
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
         self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
@@ -367,12 +371,12 @@ class Endpoint(Generic[S]):
         call: Call,
         code: int,
         body: bytes,
-        said: Mapping[str, Any],
+        answered: Mapping[str, Any],
         *,
         media: str = answer.TEXT,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Answer, count and log; `said` is what the log says of the answer."""
+        """Answer, count and log; `answered` has the fields of the answer in the log."""
         call.connection.answer(code, body, media, headers)
         elapsed = time.perf_counter() - call.started
         if call.wanted:
@@ -383,7 +387,7 @@ class Endpoint(Generic[S]):
         if not (logs or self.spans):
             return
         fields = call.fields(code=code, milliseconds=round(elapsed * 1000, 3))
-        fields |= said
+        fields |= answered
         if self.spans:
             end = time.time_ns()
             self.spans.record(call.path, call.trace, (end - round(elapsed * 1e9), end), fields)
@@ -391,22 +395,22 @@ class Endpoint(Generic[S]):
             log.info("request", fields)
 
     def _bind(self, path: str, route: Route | None) -> RouteMetrics:
-        """Make the metrics of a path that is called for the first time."""
+        """Create the metrics of a path that is called for the first time."""
         assert route is not None
         return self._bound.setdefault(path, self.metrics.route(path, route.name, route.phase))
 
     def _budget(self, call: Call) -> Callable[[], bool]:
-        """Return what tells whether a review that begins now has taken too long: for us, or for its caller."""
+        """Return a function that tells whether a review that begins now has taken too long."""
         end = call.started + call.seconds - MARGIN
-        if call.size <= self.limits.inline:  # a tenth of a second at most, of which the time need not be taken
+        if call.size <= self.limits.inline:  # it takes a tenth of a second at most, so its CPU time is not measured
             return lambda: time.perf_counter() > end
         return deadline.review_budget(end, self.limits.review_time)
 
     def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
-        """Review a job of a kind.
+        """Review an object of the kind of a path.
 
-        Another kind on its path is allowed, and counted: the rules of our configuration have been widened, and
-        rejecting, or failing, would stop the cluster for objects that are not ours.
+        An object of another kind is allowed, and counted: someone has widened the rules of the configuration, and a
+        denial or an error would block objects that are not ours.
         """
         if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
             return None
@@ -414,27 +418,27 @@ class Endpoint(Generic[S]):
 
 
 def _forget_origin(error: BaseException) -> None:
-    """Forget where an error was raised: the frames hold the body, and the error, until the garbage is collected."""
+    """Drop the traceback of an error: its frames hold the body until the garbage is collected."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
 def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:
-    """Return an outcome and its bytes; where what a rule gave is no cause or no text, the exception for it."""
+    """Return an outcome and its bytes; or the exception, if a rule yielded something that cannot be written."""
     if isinstance(outcome, BaseException):
         return outcome, b""
     try:
         assert call.admission is not None
         return outcome, answer.review(call.admission.uid, outcome)
-    except Exception as error:  # noqa: BLE001  # whatever a rule gave
+    except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
         return error, b""
 
 
-def _verdict(answer: Response | None) -> str:
-    """Return what an answer amounts to, in a word."""
-    if answer is None:
+def _verdict(response: Response | None) -> str:
+    """Return the verdict of a response."""
+    if response is None:
         return "foreign"
-    if answer.causes:
+    if response.causes:
         return "denied"
-    if answer.later:
+    if response.later:
         return "later"
-    return "patched" if answer.patch else "allowed"
+    return "patched" if response.patch else "allowed"

@@ -1,4 +1,4 @@
-"""A certificate in files, as a mounted Secret has it or as a user put it there."""
+"""A certificate in files, of a mounted Secret or of a user."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from typing import TypeAlias
 from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 
-#: How often the files are looked at, in seconds: the kubelet itself takes a minute to bring a new Secret.
+#: Seconds between two checks of the files. The kubelet takes up to a minute to write a new Secret.
 EVERY = 2.0
-#: After so many looks what was rejected is judged again, unchanged as it is: its time may have come.
-PATIENCE = 15
+#: Number of checks after which a rejected certificate is judged again: it may have become valid.
+JUDGE_AGAIN = 15
 
 _Stamp: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where certificate and key are; the CA is looked for beside the certificate, as `ca.crt`.
+    """The files of a certificate and its key. The CA is in `ca.crt` in the same folder, if that exists.
 
-    The kubelet may swap a mounted Secret while they are read. Parts of two Secrets do not fit each other: they are
-    rejected, and read again at the next look.
+    The kubelet may replace a mounted Secret while the files are read. Files of two Secrets do not fit each other: they
+    are rejected, and read again at the next check.
     """
 
     certificate: Path
     key: Path
 
     def read(self) -> Candidate:
-        """Return what they hold.
+        """Return the certificate.
 
         Raises:
-            BadCertificate: they cannot be read.
+            BadCertificate: the files cannot be read.
         """
         try:
             content = _content(self.certificate), _content(self.key)
@@ -46,13 +46,13 @@ class Files:
             return Candidate(*content)
 
     def stamp(self) -> _Stamp:
-        """Return what changes with the files."""
-        found = []
-        for place in (self.certificate, self.key, self._authority):
+        """Return a value that changes with the files."""
+        stamps = []
+        for path in (self.certificate, self.key, self._authority):
             with suppress(OSError):
-                status = place.stat()
-                found.append((str(place), status.st_mtime_ns, status.st_ino, status.st_size))
-        return tuple(found)
+                status = path.stat()
+                stamps.append((str(path), status.st_mtime_ns, status.st_ino, status.st_size))
+        return tuple(stamps)
 
     @property
     def _authority(self) -> Path:
@@ -60,7 +60,7 @@ class Files:
 
 
 class Poller:
-    """Offers what files hold whenever they change."""
+    """Offers the certificate in files whenever they change."""
 
     def __init__(self, certificates: Certificates, files: Files) -> None:
         self._certificates = certificates
@@ -69,27 +69,27 @@ class Poller:
         self._unchanged = 0
 
     async def run(self) -> None:
-        """Look at the files every few seconds, for ever."""
+        """Check the files every few seconds, until it is cancelled."""
         while True:
             await asyncio.sleep(EVERY)
             await asyncio.to_thread(self.look)
 
     def look(self) -> None:
-        """Offer what has changed; whoever it is offered to reports what is wrong with it."""
+        """Offer the certificate if the files have changed. `Certificates` reports what is wrong with it."""
         with suppress(BadCertificate):
             self.take()
 
     def take(self) -> None:
-        """Offer what has changed.
+        """Offer the certificate if the files have changed.
 
         Raises:
             BadCertificate: it is not served.
         """
-        # Stamped before it is read: what is written in between is seen the next time.
+        # The stamp is taken before reading: a change in between is seen at the next check.
         stamp = self._files.stamp()
         if stamp == self._stamp:
             self._unchanged += 1
-            if self._unchanged % PATIENCE == 0:
+            if self._unchanged % JUDGE_AGAIN == 0:
                 self._certificates.look_again()
             return
         self._stamp, self._unchanged = stamp, 0
@@ -102,6 +102,6 @@ class Poller:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file's bytes; of one that is too large as many as tell so."""
+    """Return the bytes of a file, not more than are needed to see that it is too large."""
     with path.open("rb") as file:
         return file.read(LARGEST + 1)

@@ -1,4 +1,4 @@
-"""The bounds of the server. No client can make it hold more than these."""
+"""The limits of the server, whatever clients send."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIB = 1024 * KIB
 
 
 class Shed(StrEnum):
-    """What there is too much of where a request is answered 429; each is one of the limits."""
+    """The limit for which a request is answered with 429."""
 
     BUFFERED = "buffered"
     IN_FLIGHT = "in-flight"
@@ -20,29 +20,28 @@ class Shed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one server takes at most. Sizes in bytes, times in seconds.
+    """The limits of one server. Sizes in bytes, times in seconds.
 
     Attributes:
-        body: an UPDATE carries two objects of up to 3 MiB each; controller-runtime allows the same 7 MiB.
-        small: what each body may hold without being counted in `buffered`, so that a few clients that send large
-            bodies slowly do not shut the others out.
-        buffered: all that is held of bodies, beyond `small` of each; more is answered 429.
-        in_flight: requests being read and answered at once; more are answered 429.
-        queue_time: how long a request may have waited for its turn: one that waited longer is answered 429, while
-            its caller still listens, so that those behind it are answered in time.
-        inline: a body larger than this is reviewed in a thread of its own, beside the small ones. A review of this
-            size takes some milliseconds.
-        large: reviews that wait for that thread at most; more are answered 429.
-        review_time: CPU time after which a review ends with a denial that says so; never later than its caller waits.
+        body: the size of a body. An UPDATE has two objects of up to 3 MiB each. controller-runtime allows 7 MiB, too.
+        small: the bytes of each body that do not count in `buffered`, so that a few clients that send large bodies
+            slowly do not keep out the others.
+        buffered: the bytes of all bodies that are held, beyond `small` of each. More are answered with 429.
+        in_flight: requests that are read and answered at once. More are answered with 429.
+        queue_time: how long a request may wait for its turn. After that it is answered with 429 while its caller still
+            waits, so that the requests after it are answered in time.
+        inline: a larger body is reviewed in the thread for large objects. A review of this size takes milliseconds.
+        large: reviews that wait for that thread. More are answered with 429.
+        review_time: CPU time after which a review ends with a denial that says so, before its caller stops waiting.
         connections, connections_per_address: counted from accept on. The API server keeps at most 25 idle
-            connections per host. Where there are too many, the one that is idle for the longest gives way.
-        header_time: from a request's first byte to the end of its headers.
-        body_time: to read a body, where the caller leaves more.
+            connections per host. If there are too many, the one that is idle for the longest is closed.
+        header_time: from the first byte of a request to the end of its headers.
+        body_time: to read a body, if the caller waits longer.
         handshake_time: from accept to the end of the TLS handshake.
         unused_time: from there to the first byte of the first request.
-        keepalive: longer than the 90 s after which Go's client closes an idle connection, so that it is the client
-            that closes: a POST that meets a closing server is not repeated. A client that does not take its answer is
-            idle, too.
+        keepalive: how long a connection may be idle, or a client may not read its answer. It is longer than the 90 s
+            after which Go's client closes an idle connection. So the client closes it: a POST to a server that closes
+            is not repeated.
     """
 
     body: int = 7 * MIB
@@ -62,5 +61,5 @@ class Limits:
     keepalive: float = 120.0
 
 
-#: The plain port: the kubelet's probes and a scraper or two.
+#: The limits of the plain port: for probes of the kubelet and one or two scrapers.
 PROBES = Limits(body=0, connections=100, connections_per_address=20, header_time=5.0, keepalive=60.0)

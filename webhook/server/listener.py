@@ -1,4 +1,4 @@
-"""The socket that is listened on. Connections are counted as they are accepted; too many are refused."""
+"""Accepts connections on a socket. They are counted, and refused if there are too many."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from webhook.server.connection import Connection
 from webhook.server.connections import SWEEP, Connections
 from webhook.server.log import logger
 
-#: Connections that wait to be accepted: a burst of the API server's, while one large object is reviewed.
+#: Most connections that wait to be accepted: a burst from the API server during the review of a large object.
 BACKLOG = 512
-#: Connections accepted at once, before requests get their turn again.
+#: Most connections accepted before requests are served again.
 BATCH = 16
-#: How long nothing is accepted where the machine has no file or memory for it, and how often the log says that
-#: connections are refused, in seconds.
+#: Seconds without accepting after the machine had no file or memory for a connection; seconds between two log lines
+#: about refused connections.
 PAUSE, LOG_PERIOD = 1.0, 10.0
-#: Files that a server has a use for, and no more: some systems allow a thousand million.
+#: Most open files that a server can use. Some systems allow a thousand million.
 FILES = 64 * 1024
-#: Files that are kept free of connections: for probes, certificates, the API server's client.
+#: Open files reserved for other uses than connections: probes, certificates, the client of the API server.
 RESERVE = 256
 
 
@@ -38,7 +38,7 @@ def listening(address: str, port: int) -> socket.socket:
 
 
 class Sockets(NamedTuple):
-    """What a server listens on: for admission, and for probes and metrics."""
+    """The sockets of a server: for admission, and for probes and metrics."""
 
     admission: socket.socket
     plain: socket.socket
@@ -65,7 +65,7 @@ def listen(bind: str, port: int, health_port: int) -> Iterator[Sockets]:
 
 
 def raise_files() -> int:
-    """Let the process open as many files as it may, up to what it has a use for, and return how many."""
+    """Raise the soft limit of open files to the hard one, up to the number that a server can use, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     if soft == resource.RLIM_INFINITY or soft >= most:
@@ -113,10 +113,10 @@ class Listener:
             self._loop.remove_reader(self._socket)
 
     async def drain(self, seconds: float) -> None:
-        """Close each connection once it is idle; after so many seconds, all of them."""
+        """Close each connection once it is idle, and all of them after a number of seconds."""
         self.close()
         end = self._loop.time() + seconds
-        while self._connections.retire() and self._loop.time() < end:  # noqa: ASYNC110  # of many events, seldom
+        while self._connections.retire() and self._loop.time() < end:  # noqa: ASYNC110  # many events, rarely called
             await asyncio.sleep(SWEEP / 4)
         self._sweeper.cancel()
         for task in self._opening:
@@ -139,7 +139,7 @@ class Listener:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                # No file or no memory is left. The connection stays in the queue: looking again at once would find it.
+                # No file or memory is left. The connection stays in the queue: accepting it at once would fail again.
                 self._loop.remove_reader(self._socket)
                 self._loop.call_later(PAUSE, self._resume)
                 self._refuse(error.strerror or "no files")
@@ -164,7 +164,7 @@ class Listener:
             accepted.close()
 
     def _refuse(self, reason: str) -> None:
-        """Count a connection that is refused, and say so, but not each time."""
+        """Count a refused connection, and log some of them."""
         self._refused()
         self._unlogged += 1
         now = self._loop.time()

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, on standard error. No body, no value of an object, ever."""
+"""Logs: a JSON object per line, on standard error. Bodies and values of objects are never logged."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import orjson
 
 logger = logging.getLogger("jobgate")
 
-#: How long a line may wait for others to be written with, in seconds.
+#: Seconds that a line may wait to be written together with others.
 BATCH_TIME = 0.05
-#: Lines that wait at most, in bytes; with more they are written at once.
+#: Most bytes of waiting lines. With more, they are written at once.
 BATCH_SIZE = 64 * 1024
-#: What is written at once, in bytes, but for a line that is longer: POSIX's PIPE_BUF on Linux. Processes that share a
-#: pipe do not mix what is no more than that.
+#: Most bytes per write, except for a longer line: PIPE_BUF of POSIX on Linux. Writes up to this size are atomic if
+#: several processes share a pipe.
 ATOMIC = 4096
 
 
@@ -59,7 +59,7 @@ def _time(second: int) -> str:
 
 
 class BatchHandler(logging.StreamHandler[TextIO]):
-    """Writes lines to a stream; within `batching`, several at a time. A warning or an error is written at once."""
+    """Writes lines to a stream, within `batching` several at a time. Warnings and errors are written at once."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -70,7 +70,7 @@ class BatchHandler(logging.StreamHandler[TextIO]):
 
     @contextmanager
     def batching(self) -> Iterator[None]:
-        """Write in batches while the running event loop does."""
+        """Write in batches within the block, with the running event loop."""
         self._loop = asyncio.get_running_loop()
         try:
             yield
@@ -79,16 +79,16 @@ class BatchHandler(logging.StreamHandler[TextIO]):
             self.flush()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, or keep it until more have come."""
+        """Write a record, or keep it for a batch."""
         try:
             text = self.format(record)
-        except Exception:  # noqa: BLE001  # a line that fails must not fail what it tells of
+        except Exception:  # noqa: BLE001  # a log line that fails must not fail its caller
             self.handleError(record)
             return
         self.add(text, at_once=record.levelno >= logging.WARNING)
 
     def add(self, text: str, *, at_once: bool = False) -> None:
-        """Write a line that is formatted, or keep it until more have come."""
+        """Write a formatted line, or keep it for a batch."""
         self._lines.append(text)
         self._size += len(text)
         if self._loop is None or at_once or self._size > BATCH_SIZE:
@@ -97,7 +97,7 @@ class BatchHandler(logging.StreamHandler[TextIO]):
             self._loop.call_soon_threadsafe(self._loop.call_later, BATCH_TIME, self.flush)
 
     def flush(self) -> None:
-        """Write what is kept."""
+        """Write the lines that are kept."""
         with self.lock:  # type: ignore[union-attr]  # every handler has one
             lines, self._lines, self._size = self._lines, [], 0
             part: list[str] = []
@@ -111,7 +111,7 @@ class BatchHandler(logging.StreamHandler[TextIO]):
             self._write(part)
 
     def _write(self, lines: list[str]) -> None:
-        # A full disk or a closed pipe costs the lines, not what they tell of: whoever logs has other work to do.
+        # If the disk is full or the pipe is closed, the lines are lost, but the caller goes on.
         with suppress(OSError):
             if lines:
                 self.stream.write("\n".join([*lines, ""]))
@@ -119,7 +119,7 @@ class BatchHandler(logging.StreamHandler[TextIO]):
 
 
 def info(message: str, fields: Mapping[str, Any]) -> None:
-    """Log a line, as for each request: a record, and the look for its caller, would cost more than all the rest."""
+    """Log a line for a request, without a LogRecord: to create it and find its caller would cost more than the rest."""
     handlers = logging.root.handlers
     if len(handlers) == 1 and isinstance(handlers[0], BatchHandler) and not logger.handlers:
         with handlers[0].lock:  # type: ignore[union-attr]  # every handler has one
@@ -129,9 +129,9 @@ def info(message: str, fields: Mapping[str, Any]) -> None:
 
 
 def origin(error: BaseException) -> dict[str, Any]:
-    """Return the type of an error and the places that it passed, as fields of a line.
+    """Return the type of an error and its stack, as fields of a line.
 
-    Its message stays out: Python and pydantic quote the value that they could not take, and that may be a secret.
+    Its message is left out: Python and pydantic quote the invalid value, which can be a secret.
     """
     places = [
         f"{frame.filename}:{frame.lineno} {frame.name}"
@@ -141,14 +141,14 @@ def origin(error: BaseException) -> dict[str, Any]:
 
 
 def batching() -> AbstractContextManager[None]:
-    """Write the lines of the process in batches while the running event loop does, where `configure` has set it up."""
+    """Write the lines of the process in batches within the block, if `configure` was called."""
     handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, BatchHandler)]
     return handlers[0].batching() if handlers else nullcontext()
 
 
 def configure(level: int = logging.INFO) -> None:
-    """Send the logs of the process to standard error, a JSON line each."""
-    # Not in a line, and looked up for each.
+    """Send the logs of the process to standard error, as JSON lines."""
+    # These are in no line, but would be looked up for each.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=level, handlers=[BatchHandler(sys.stderr)], force=True)
     # A port scan or a health probe on the TLS port must not fill the log.

@@ -1,4 +1,4 @@
-"""What the server counts. The names are controller-runtime's, so that dashboards made for Go webhooks work."""
+"""The metrics of the server, with the names of controller-runtime if it has them: dashboards for Go webhooks work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from webhook.server.candidate import Fault, ServingCertificate
 from webhook.server.limits import Shed
 from webhook.server.session import Failure
 
-#: What came of a certificate that is served.
+#: The result of a certificate that is served.
 SERVED = "served"
 
 #: The bounds of the buckets for the time to answer, in seconds.
@@ -28,22 +28,22 @@ LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.
 class Metrics:
     """The metrics of one server, in a registry of their own.
 
-    The label `webhook` is the path that was called, where it is one of ours, and `unknown` otherwise: labels are
-    bounded whatever clients send. `docs/how-to/observe.md` says of each what it tells.
+    The label `webhook` is the path if the server has it, and `unknown` otherwise, so that clients cannot add labels.
+    `docs/how-to/observe.md` explains each metric.
 
     Attributes:
-        registry: where they all are.
+        registry: the registry of all metrics.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._routes: list[RouteMetrics] = []
-        self.registry.register(self)  # as one more source of metrics: those of the paths
+        self.registry.register(self)  # the collector of the metrics of the paths
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
         self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
         self.rejected = counter(
-            "jobgate_rejected_requests", "Requests that are no AdmissionReview, by what is wrong with them.", ["reason"]
+            "jobgate_rejected_requests", "Requests that were rejected before the review, by reason.", ["reason"]
         )
         self.late = counter(
             "jobgate_deadline_exceeded", "Requests that were answered later than their caller waits.", ["webhook"]
@@ -69,11 +69,11 @@ class Metrics:
         # Certificates.
         self.generation = gauge(
             "jobgate_certificate_generation",
-            "Generation of the certificate that is served; 0 where there is none, or none is counted.",
+            "Generation of the served certificate; 0 if it has none.",
         )
         self.not_before = gauge(
             "jobgate_certificate_not_before_timestamp_seconds",
-            "From when on the certificate that is served, and its CA, hold.",
+            "Start of validity of the served certificate or of its CA, whichever is later.",
         )
         self.not_after = gauge(
             "jobgate_certificate_not_after_timestamp_seconds",
@@ -81,12 +81,12 @@ class Metrics:
         )
         self.authority = gauge(
             "jobgate_certificate_info",
-            "1 for the certificate that is served, by the beginning of its CA's SHA-256.",
+            "1 for the served certificate, by the beginning of the SHA-256 of its CA.",
             ["ca"],
         )
         self.reloads = counter(
             "jobgate_certificate_reloads",
-            "Certificates that were offered, by what came of it (served, or why not).",
+            "Certificates that were offered, by result: served, or the fault.",
             ["result"],
         )
         self.read = counter("certwatcher_read_certificate", "Certificates that were offered.")
@@ -94,7 +94,7 @@ class Metrics:
             "certwatcher_read_certificate_errors", "Certificates that were offered and not served."
         )
         self.handshake_failures = counter(
-            "jobgate_tls_handshake_errors", "TLS handshakes that failed, by why.", ["reason"]
+            "jobgate_tls_handshake_errors", "TLS handshakes that failed, by reason.", ["reason"]
         )
         for counted, reasons in (
             (self.rejected, body.Rejection),
@@ -102,17 +102,17 @@ class Metrics:
             (self.reloads, (SERVED, *Fault)),
             (self.handshake_failures, Failure),
         ):
-            for reason in reasons:  # those that have not been met are 0, and not absent
+            for reason in reasons:  # a reason that has not occurred is 0, not absent
                 counted.labels(reason)
 
     def route(self, webhook: str, name: str = "", phase: str = "") -> RouteMetrics:
-        """Return the metrics of a path. `unknown` is that of the others."""
-        made = RouteMetrics(self, webhook, name, phase)
-        self._routes.append(made)
-        return made
+        """Create the metrics of a path; `unknown` is for all paths that the server does not have."""
+        route = RouteMetrics(self, webhook, name, phase)
+        self._routes.append(route)
+        return route
 
     def collect(self) -> Iterable[Metric]:
-        """Return what has been counted of all paths; in whatever thread."""
+        """Return the metrics of all paths. Any thread may call this."""
         requests = CounterMetricFamily(
             "controller_runtime_webhook_requests",
             "Admission requests by path and HTTP status code.",
@@ -148,17 +148,17 @@ class Metrics:
         return requests, latency, in_flight, reviews, operations
 
     def serves(self, served: ServingCertificate) -> None:
-        """Tell of another certificate that is served from now on."""
+        """Count a certificate that is served from now on."""
         self.generation.set(served.generation)
         self.not_before.set(served.not_before)
         self.not_after.set(served.not_after)
-        self.authority.clear()  # what was served before must not stay, or there would be more with every rotation
+        self.authority.clear()  # otherwise there would be one label more after each rotation
         self.authority.labels(served.authority).set(1)
         self.read.inc()
         self.reloads.labels(SERVED).inc()
 
     def rejects(self, fault: Fault) -> None:
-        """Tell of a certificate that is not served."""
+        """Count a certificate that is not served."""
         self.read.inc()
         self.read_errors.inc()
         self.reloads.labels(fault).inc()
@@ -171,18 +171,18 @@ class Metrics:
 class RouteMetrics:
     """The metrics of one path.
 
-    What each request counts is a number here, until it is read: Prometheus' own metrics lock for each.
+    They are plain numbers until they are collected: Prometheus' metrics take a lock for each request.
 
     Attributes:
         webhook: the path.
-        name: of the objects; empty for a path that is none of ours.
-        phase: of the review.
-        in_flight: requests being read, or waiting for an answer that is not made at once.
-        codes: how many answers have which HTTP status.
-        latencies: how many have taken how long, by `LATENCIES`; the last took longer.
-        seconds: that all of them have taken.
-        verdicts: how many reviews have come to which.
-        operations: of all patches.
+        name: the name of the objects; empty for `unknown`.
+        phase: the phase of the review.
+        in_flight: the number of requests that are read or answered.
+        codes: the number of answers by HTTP status.
+        latencies: the number of answers by bucket of `LATENCIES`; the last bucket has no bound.
+        seconds: the sum of the times to answer.
+        verdicts: the number of reviews by verdict.
+        operations: the number of operations of all patches.
     """
 
     def __init__(self, metrics: Metrics, webhook: str, name: str, phase: str) -> None:
@@ -214,5 +214,7 @@ class RouteMetrics:
         if not response.causes:
             return
         rules = response.rules or [""] * len(response.causes)
-        for (reason, rule), count in Counted(zip((one.reason for one in response.causes), rules, strict=False)).items():
+        for (reason, rule), count in Counted(
+            zip((cause.reason for cause in response.causes), rules, strict=False)
+        ).items():
             self._metrics.causes.labels(self.name, reason, rule).inc(count)

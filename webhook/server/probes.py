@@ -1,6 +1,6 @@
-"""The plain HTTP port: liveness, readiness, metrics. Nothing of admission answers there, and nothing of it delays this.
+"""The plain HTTP port: liveness, readiness, metrics. It answers nothing of admission.
 
-It has a thread and an event loop of its own, so that it answers while reviews keep the server busy.
+It has its own thread and event loop, so that it answers while reviews keep the server busy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aiohttp.http_parser import RawRequestMessage
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from webhook.server.answer import TEXT
@@ -22,10 +21,11 @@ from webhook.server.connection import Connection
 from webhook.server.connections import Connections
 from webhook.server.limits import PROBES
 from webhook.server.listener import Listener
+from webhook.server.reader import RequestHead
 from webhook.server.session import Failure
 
-#: Between two beats of the heart of the loop that works, and after how many seconds without one it is taken for dead:
-#: longer than any review, so that what is only busy is not restarted.
+#: Seconds between two heartbeats of the event loop, and seconds without one after which it counts as dead: longer than
+#: any review, so that a busy server is not restarted.
 BEAT, DEAD = 1.0, 30.0
 
 
@@ -34,22 +34,22 @@ class _Probe:
 
     wanted, left = 0.0, False
 
-    def __init__(self, connection: Connection[_Probe], head: RawRequestMessage) -> None:
+    def __init__(self, connection: Connection[_Probe], head: RequestHead) -> None:
         self.connection = connection
         self.method, self.path = head.method, head.path.partition("?")[0]
 
 
 class Answers:
-    """Answers the kubelet and Prometheus, for whatever runs."""
+    """Answers the kubelet and Prometheus for a process."""
 
     draining = False
 
     def __init__(self, not_ready: Callable[[], str], exposition: Callable[[], bytes]) -> None:
-        """Answer for a process. Both functions are called in the thread of the probes.
+        """Take two functions, which are called in the thread of the probes.
 
         Args:
-            not_ready: says why it is not ready, or nothing where it is.
-            exposition: gives its metrics, in Prometheus' text format.
+            not_ready: returns why the process is not ready; empty if it is.
+            exposition: returns its metrics, in Prometheus' text format.
         """
         self._not_ready = not_ready
         self._exposition = exposition
@@ -60,7 +60,7 @@ class Answers:
             "/metrics": self._metrics,
         }
 
-    def begin(self, connection: Connection[_Probe], head: RawRequestMessage) -> _Probe:
+    def begin(self, connection: Connection[_Probe], head: RequestHead) -> _Probe:
         """Take the head of a request."""
         return _Probe(connection, head)
 
@@ -97,7 +97,7 @@ class Answers:
 
 @asynccontextmanager
 async def answering(answers: Answers, listens: socket.socket) -> AsyncIterator[None]:
-    """Answer on a socket meanwhile, in a thread. The running event loop is the one whose heart beats."""
+    """Answer on a socket within the block, in a thread. The heartbeat is that of the running event loop."""
     loop, stopped = asyncio.new_event_loop(), asyncio.Event()
     thread = threading.Thread(target=_run, args=(loop, _serve(answers, listens, stopped)), name="probes", daemon=True)
     thread.start()

@@ -1,55 +1,62 @@
 """The requests of one connection, as their bytes arrive.
 
-aiohttp's parser reads them. But the API server sends the same head with each call, except for the length of the body:
-what the parser has read in such a head is remembered, and its body is then cut off by its length, without the parser.
-A connection whose requests arrive otherwise, as in pieces or in chunks, is left to the parser from then on.
+aiohttp's parser reads them. But the API server sends the same head with each call, except for the length of the body.
+So the parser's result for such a head is remembered, and the body is cut off by its length, without the parser. If the
+requests of a connection arrive differently, for example in pieces or in chunks, the parser reads all that follow.
+
+aiohttp does not document its parser, and may change it in any minor release. So only this module uses it, and
+`pyproject.toml` allows the one minor that it was tested with. `test_aiohttp_keeps_what_the_reader_uses` lists what must
+stay as it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 
+from aiohttp import EMPTY_PAYLOAD, StreamReader
 from aiohttp.base_protocol import BaseProtocol
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.http_parser import HttpRequestParser, RawRequestMessage
-from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
+from aiohttp.http import HttpProcessingError, HttpRequestParser
+from aiohttp.http import RawRequestMessage as RequestHead
 
-#: What a parser raises of bytes that are no HTTP.
+#: What the parser raises if bytes are not HTTP.
 UNREADABLE = (HttpProcessingError, ValueError, AssertionError)
-#: Heads that are remembered: how many at most, and of how many bytes; the API server's have some 300.
+#: Most heads that are remembered, and their largest size in bytes. The API server's have about 300.
 HEADS, HEAD_SIZE = 64, 1024
-#: Headers of heads that are not remembered: a secret, and what differs from one call to the next.
+#: A head with one of these headers is not remembered: a secret, and a header that differs in each call.
 _FORGOTTEN = ("Authorization", "traceparent")
 _HEAD_END, _LENGTH = b"\r\n\r\n", b"\r\nContent-Length: "
-#: For aiohttp's parser, which pauses nobody then: bodies are taken from it at once, and bounded by `Body`.
+#: Size above which aiohttp's parser pauses reading. It never does: bodies are taken from it at once, and `Body` limits
+#: them.
 _UNBOUNDED = 2**30
+
+__all__ = ["HEADS", "HEAD_SIZE", "UNREADABLE", "RequestHead", "RequestReader"]
 
 
 class RequestReader:
     """Reads requests, one at a time.
 
     Attributes:
-        length: of the body, as its head announces it; 0 where it does not.
+        length: the length of the body by its header; 0 if there is none.
         complete: whether the whole body has arrived.
         ahead: what has arrived after the request.
     """
 
     def __init__(self) -> None:
-        #: Made for the first head that is not remembered. From then on all goes through it: it may hold a part of the
-        #: next request.
+        #: Created for the first head that is not remembered. From then on it reads everything: it may hold a part of
+        #: the next request.
         self._parser: HttpRequestParser | None = None
         self._payload: StreamReader = EMPTY_PAYLOAD
         self._missing = self.length = 0
         self._chunk = self.ahead = b""
         self.complete = True
 
-    def feed(self, data: bytes) -> RawRequestMessage | None:
-        """Take what arrives, and return the head of a request, once it is complete.
+    def feed(self, data: bytes) -> RequestHead | None:
+        """Take bytes that have arrived, and return the head of a request once it is complete.
 
-        Of a head that is remembered, the header Content-Length means nothing: `length` does.
+        The header Content-Length of a remembered head is that of another request: use `length`.
 
         Raises:
-            UNREADABLE: it is no HTTP.
+            UNREADABLE: the bytes are not HTTP.
         """
         if self._missing:
             self._cut(data)
@@ -59,39 +66,39 @@ class RequestReader:
             before, _, after = head.partition(_LENGTH)
             digits, _, after = after.partition(b"\r\n")
             if end and len(head) <= HEAD_SIZE and digits.isdigit() and len(digits) < 10:
-                known = _HEADS.get((before, after)) or _remember(before, after)
-                if known is not None:
+                remembered = _HEADS.get((before, after)) or _remember(before, after)
+                if remembered is not None:
                     self._missing = self.length = int(digits)
                     self._cut(body)
-                    return known
+                    return remembered
             self._parser = _parser()
-        messages, _, _ = self._parser.feed_data(data)  # at most one: it pauses after each
-        message = None
-        if messages:
-            message, self._payload = messages[0]
-            self.length = int(message.headers.get("Content-Length", 0))
+        requests, _, _ = self._parser.feed_data(data)  # at most one: it pauses after each
+        request = None
+        if requests:
+            request, self._payload = requests[0]
+            self.length = int(request.headers.get("Content-Length", 0))
         self.complete = self._payload.is_eof()
-        return message
+        return request
 
     def _cut(self, data: bytes) -> None:
-        """Divide what arrives between the body and what is after it."""
+        """Split bytes into the rest of the body and what is after it."""
         self._chunk, self.ahead = data[: self._missing], data[self._missing :]
         self._missing -= len(self._chunk)
         self.complete = not self._missing
 
     def body(self) -> bytes:
-        """Return what has arrived of the body since the last call."""
+        """Return the part of the body that has arrived since the last call."""
         if self._parser is not None:
             return self._payload.read_nowait(-1)
         chunk, self._chunk = self._chunk, b""
         return chunk
 
     def drop_body(self) -> None:
-        """Forget what nobody has asked for of the body; an idle connection holds none of it."""
+        """Drop the rest of the body: an idle connection holds none of it."""
         self._chunk, self._payload = b"", EMPTY_PAYLOAD
 
     def following(self) -> bytes | None:
-        """Turn to the next request, and return what has arrived of it, to be fed; None where nothing has."""
+        """Begin the next request, and return the bytes of it that have arrived, to be fed; None if there are none."""
         ahead, self.ahead = self.ahead, b""
         if self._parser is None:
             return ahead or None
@@ -104,15 +111,15 @@ def _parser() -> HttpRequestParser:
     return HttpRequestParser(BaseProtocol(loop), loop, _UNBOUNDED, auto_decompress=False, max_msg_queue_size=1)
 
 
-#: What the parser has read in heads, by what is before and after their Content-Length. No thread changes an entry.
-_HEADS: dict[tuple[bytes, bytes], RawRequestMessage] = {}
+#: Remembered heads, by the bytes before and after their Content-Length. No thread changes an entry.
+_HEADS: dict[tuple[bytes, bytes], RequestHead] = {}
 
 
-def _remember(before: bytes, after: bytes) -> RawRequestMessage | None:
-    """Return what the parser reads in a head, given what is before and after its Content-Length, and remember it.
+def _remember(before: bytes, after: bytes) -> RequestHead | None:
+    """Remember and return a head, given the bytes before and after its Content-Length.
 
-    It is None where the head is not readable, is not to be remembered, or means anything else than a body of that
-    length after which the connection stays open.
+    Return None if the head is unreadable, must not be remembered, or announces anything but a body of that length on a
+    connection that stays open.
     """
     try:
         text = b"".join((before, _LENGTH, b"1", b"\r\n" if after else b"", after, _HEAD_END))

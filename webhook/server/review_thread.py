@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 class ReviewThread:
-    """One thread with a bounded queue. The first large object starts it.
+    """One thread with a limited queue. The first large object starts it.
 
-    The next review begins once the result of the last is taken: a denial may hold all of a large object, and while the
-    event loop is busy, one after another would be kept.
+    A review begins only after the result of the last one is taken: a denial can hold a whole large object, and many
+    would be held while the event loop is busy.
     """
 
     def __init__(self, most: int) -> None:
-        """`most` is how many may wait at once, the one at work included."""
+        """`most` is the largest number of waiting reviews, with the running one."""
         self._most = most
         self._waiting = 0
         self._turn = asyncio.Lock()
@@ -31,7 +31,7 @@ class ReviewThread:
         return self._waiting >= self._most
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Call a function in the thread, after those before it, and return its result."""
+        """Call a function in the thread, after the ones before it, and return its result."""
         self._waiting += 1
         try:
             async with self._turn:
@@ -43,8 +43,8 @@ class ReviewThread:
 def _uncollected(work: Callable[[], T]) -> T:
     """Call a function with the garbage collector off.
 
-    It would go through all that a large object is made of, again and again, while every other thread stands still:
-    0.1 to 0.4 s for 3 MiB. The parts of an object are freed without it.
+    It would visit all parts of a large object again and again, and stop all other threads: 0.1 to 0.4 s for 3 MiB. The
+    parts of an object are freed without it.
     """
     gc.disable()
     try:

@@ -10,10 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from webhook.server import deadline, log
+from webhook.server.certificates import Certificates
 from webhook.server.connection import Choice, Connection
 from webhook.server.connections import Connections
 from webhook.server.endpoint import Endpoint
-from webhook.server.listener import RESERVE, Listener, Sockets, raise_files
+from webhook.server.files import Files, Poller
+from webhook.server.listener import RESERVE, Listener, Sockets, listen, raise_files
 from webhook.server.log import logger, origin
 from webhook.server.probes import Answers, answering
 
@@ -34,12 +36,12 @@ async def serve(
 
     Args:
         endpoint: answers the requests.
-        choose: gives the TLS context for each handshake of the admission port.
-        sockets: to accept connections on. The one for admission is closed once the server drains.
-        stop: the order to stop.
-        delay: keep serving for so many seconds after the order, not ready, each answer closing its connection:
-            endpoints and the API server's connections take that long to go elsewhere.
-        finish: then wait for so many seconds for what is in flight: as long as a caller may.
+        choose: returns the TLS context for each handshake on the admission port.
+        sockets: the sockets that accept connections. The one for admission is closed when the server drains.
+        stop: set to stop the server.
+        delay: seconds to keep serving after that. The server is not ready, and each answer closes its connection, so
+            that endpoints and connections of the API server go elsewhere.
+        finish: seconds to wait then for requests in flight: as long as a caller may wait.
     """
     metrics, limits = endpoint.metrics, endpoint.limits
     limits = replace(limits, connections=max(1, min(limits.connections, raise_files() - RESERVE)))
@@ -68,9 +70,46 @@ async def serve(
         logger.info("stopped")
 
 
+def serve_files(
+    endpoint: Endpoint[Any],
+    files: Files,
+    port: int = 9443,
+    health_port: int = 8080,
+    *,
+    bind: str = "0.0.0.0",  # noqa: S104  # in a container, all addresses are those of the pod
+) -> None:
+    """Serve with a certificate from files, until SIGTERM or SIGINT: the whole program of a webhook.
+
+    The files are read again when they change.
+
+    Args:
+        endpoint: answers the requests.
+        files: the certificate and its key.
+        port: for admission, over TLS.
+        health_port: for probes and metrics, over plain HTTP.
+        bind: the address to listen on.
+
+    Raises:
+        OSError: a port is taken, or may not be used.
+    """
+
+    async def run() -> None:
+        certificates, stop = Certificates(endpoint.metrics), asyncio.Event()
+        endpoint.lacking = certificates.lacking
+        poller = Poller(certificates, files)
+        poller.look()
+        with stopping_on_signals(stop), listen(bind, port, health_port) as sockets:
+            polling = asyncio.create_task(poller.run())
+            await serve(endpoint, certificates.context, sockets, stop=stop)
+            polling.cancel()
+
+    log.configure()
+    asyncio.run(run())
+
+
 @asynccontextmanager
 async def _lag_measured(observe: Callable[[float], None]) -> AsyncIterator[None]:
-    """Report meanwhile how late the event loop is, in seconds: while one review takes long, all other callers wait."""
+    """Report within the block how late the event loop is, in seconds: during a long review, all other callers wait."""
     loop = asyncio.get_running_loop()
 
     async def measure() -> None:
@@ -102,7 +141,7 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
 
 
 def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what failed outside of any request: it is a failure of ours, unless a client's connection did."""
+    """Log an error outside of requests, unless it is one of a client's connection."""
     error = context.get("exception")
     if error is not None and not isinstance(error, OSError):
         logger.error("unexpected failure", extra={"fields": origin(error)})

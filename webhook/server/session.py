@@ -1,7 +1,7 @@
-"""The server's end of one TLS session, in memory: bytes of the wire in, plain bytes out, and back; and why one fails.
+"""The server side of a TLS session, in memory: encrypted bytes in, plain bytes out, and back. Why a handshake fails.
 
-Of asyncio's own TLS, the protocol hears of a connection only after the handshake, nobody hears of a handshake that
-fails, and each connection holds large buffers. A server that answers needs none of the rest of it.
+asyncio's TLS reports a connection only after the handshake, never a failed handshake, and holds large buffers for each
+connection.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import ssl
 from contextlib import suppress
 from enum import StrEnum
 
-#: The most that one record of TLS carries, in bytes.
+#: Largest record of TLS, in bytes.
 RECORD = 16 * 1024
 
 
 class Failure(StrEnum):
     """Why a handshake failed."""
 
-    #: The client does not trust, or cannot read, what it is shown: the bundle and the served certificate disagree.
+    #: The client does not trust the certificate: its CA bundle is for another one.
     REJECTED = "rejected"
-    #: The client and the server speak no common version or suite.
+    #: Client and server have no version or cipher suite in common.
     UNSUPPORTED = "unsupported"
-    #: It is no TLS at all: a probe, a scan, plain HTTP.
+    #: It is not TLS: a probe, a scan, plain HTTP.
     NOT_TLS = "not-tls"
     #: There is no certificate yet.
     NO_CERTIFICATE = "no-certificate"
@@ -30,9 +30,8 @@ class Failure(StrEnum):
     OTHER = "other"
 
 
-#: OpenSSL's names of what went wrong, as far as they tell who has to do something. (Which alert says that the
-#: certificate was rejected differs from client to client; Go sends `bad_certificate`, OpenSSL `unknown_ca`.) What is
-#: seldom met counts as `other`.
+#: OpenSSL's reasons, as far as someone can act on them. (Clients reject a certificate with different alerts: Go with
+#: `bad_certificate`, OpenSSL with `unknown_ca`.) Rare reasons count as `other`.
 _REASONS = {
     "TLSV1_ALERT_UNKNOWN_CA": Failure.REJECTED,
     "SSLV3_ALERT_BAD_CERTIFICATE": Failure.REJECTED,
@@ -53,7 +52,7 @@ _REASONS = {
 
 
 def failure(error: ssl.SSLError) -> Failure:
-    """Return why a handshake failed that ended with an error of OpenSSL's."""
+    """Return why a handshake failed, from its OpenSSL error."""
     return _REASONS.get(error.reason or "", Failure.OTHER)
 
 
@@ -76,11 +75,11 @@ class Session:
         self.established = False
 
     def receive(self, data: bytes) -> bytes:
-        """Return what the client says with these bytes of the wire; it may be nothing yet.
+        """Return the plain bytes in encrypted ones from the client; none if a record is not complete yet.
 
         Raises:
-            Closed: the client has said its last.
-            ssl.SSLError: they are no TLS, or not acceptable.
+            Closed: the client has ended the session.
+            ssl.SSLError: they are not TLS, or not acceptable.
         """
         self._incoming.write(data)
         try:
@@ -102,16 +101,16 @@ class Session:
         return parts
 
     def send(self, data: bytes) -> bytes:
-        """Return the bytes of the wire that say this."""
+        """Return the encrypted bytes of plain ones."""
         self._tls.write(data)
         return self._outgoing.read()
 
     def pending(self) -> bytes:
-        """Return what the session itself has to send: its part of a handshake, an alert."""
+        """Return the bytes that the session itself must send, for a handshake or as an alert."""
         return self._outgoing.read() if self._outgoing.pending else b""
 
     def end(self) -> bytes:
-        """Return the bytes of the wire that end the session."""
+        """Return the bytes that end the session."""
         with suppress(ssl.SSLError):
             self._tls.unwrap()
         return self.pending()

@@ -1,4 +1,4 @@
-"""Spans of requests, for who collects them with OpenTelemetry. Without its packages nothing of this is imported."""
+"""Spans of requests for OpenTelemetry, whose packages are imported only if spans are exported."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 from webhook.trace import Trace
 
-#: Fields of a request's line in the log that a span says by itself, or that say more of a person than one has to.
+#: Fields of a request's log line that a span has already, or that would identify a person.
 _LEFT_OUT = frozenset({"path", "milliseconds", "trace", "user"})
 
 
 class OpenTelemetry:
-    """Gives OpenTelemetry a server span for each request, below the caller's."""
+    """Records a server span for each request, as a child of the caller's span."""
 
     def __init__(self, tracer: Any, api: Any) -> None:
-        """`tracer` makes spans; `api` is the module `opentelemetry.trace`."""
+        """`tracer` creates spans; `api` is the module `opentelemetry.trace`."""
         self._tracer = tracer
         self._api = api
 
     @classmethod
     def exporting(cls) -> OpenTelemetry:
-        """Return one that sends spans where the variables `OTEL_EXPORTER_OTLP_…` say.
+        """Return an instance that sends spans to the collector of the variables `OTEL_EXPORTER_OTLP_…`.
 
         Raises:
             ImportError: the extra `traces` is not installed.
@@ -37,13 +37,13 @@ class OpenTelemetry:
         return cls(provider.get_tracer("jobgate"), api)
 
     def record(self, path: str, trace: Trace | None, times: tuple[int, int], fields: Mapping[str, Any]) -> None:
-        """Record a request as a span that is over.
+        """Record an answered request as a span.
 
         Args:
-            path: of the webhook, where it is one of ours.
-            trace: that the request belongs to, or None for one of its own.
-            times: of its beginning and end, in nanoseconds since the epoch.
-            fields: of its line in the log.
+            path: the path of the webhook, or `unknown`.
+            trace: the trace of the request, or None for a new one.
+            times: when it began and ended, in nanoseconds since the epoch.
+            fields: the fields of its log line.
         """
         span = self._tracer.start_span(
             f"POST {path}",

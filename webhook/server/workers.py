@@ -1,8 +1,8 @@
 """Several processes on one accept queue, for pods with more than one core.
 
-The parent listens, starts the workers, replaces those that end, and answers probes and metrics for all of them; each
-worker is a server as it would be alone, but for its sockets: it inherits the one of admission, and instead of the plain
-port a Unix socket, on which the parent asks for its probes and metrics.
+The parent listens, starts workers, replaces those that end, and answers probes and metrics for all of them. A worker is
+a complete server, but it inherits its sockets: that of admission, and a Unix socket instead of the plain port, on which
+the parent reads its probes and metrics.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from webhook.server.listener import BACKLOG, Sockets
 from webhook.server.log import logger
 from webhook.server.probes import Answers, answering
 
-#: Tells a worker the numbers of its sockets.
+#: The environment variable with the file descriptors of a worker's sockets.
 VARIABLE = "JOBGATE_WORKER_SOCKETS"
-#: Between two looks at the workers, and between a worker's start and that of its successor at least, in seconds.
-LOOK, RESTART_PERIOD = 0.5, 2.0
-#: For a worker to answer a probe: these have a thread of their own there.
+#: Seconds between two checks of the workers, and least seconds between the starts of a worker and its successor.
+CHECK_PERIOD, RESTART_PERIOD = 0.5, 2.0
+#: Seconds for a worker to answer a probe. Workers answer them in a thread.
 TIMEOUT = 2.0
 
-#: What gauges amount to: the largest, but for these.
+#: How gauges of several workers are combined, if not to the largest.
 _GAUGES: dict[str, Callable[[Iterable[float]], float]] = {
     "jobgate_connections": sum,
     "controller_runtime_webhook_requests_in_flight": sum,
@@ -47,7 +47,7 @@ Families: TypeAlias = dict[str, Metric]
 
 
 def inherited() -> Sockets | None:
-    """Return the sockets of this process, if it is a worker."""
+    """Return the inherited sockets if this process is a worker, else None."""
     numbers = os.environ.get(VARIABLE)
     if not numbers:
         return None
@@ -56,19 +56,19 @@ def inherited() -> Sockets | None:
 
 
 def stop_with_parent(stop: asyncio.Event) -> None:
-    """Set `stop` once the parent of this worker is gone: it holds the other end of the standard input."""
+    """Set `stop` once the parent of this worker has ended: the parent holds the other end of standard input."""
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
 
 
 @dataclass(slots=True)
 class Worker:
-    """One worker, and those that were in its place before.
+    """A worker and its successors.
 
     Attributes:
-        plain: where it answers probes.
-        process: it; None between two of them.
-        not_ready: why it is not ready; empty where it is.
-        families: its metrics, as they were last read.
+        plain: the socket on which it answers probes.
+        process: the process; None between two of them.
+        not_ready: why it is not ready; empty if it is.
+        families: its metrics, as last read.
     """
 
     plain: socket.socket
@@ -77,7 +77,7 @@ class Worker:
     families: Families = field(default_factory=dict)
 
     def ask(self, path: str) -> tuple[int, str]:
-        """Return the status and the text that it answers on a path.
+        """Return the status and the text of its answer on a path.
 
         Raises:
             OSError, http.client.HTTPException: it does not answer.
@@ -95,13 +95,13 @@ class Supervisor:
     """The parent of the workers."""
 
     def __init__(self, count: int, command: Sequence[str]) -> None:
-        """`command` starts a worker, given its sockets by the environment."""
+        """`command` starts a worker, which gets its sockets by the environment variable."""
         self._command = command
         self._stopping = False
         self._workers = [Worker(_plain()) for _ in range(count)]
         self._ended: Families = {}
         self._registry = CollectorRegistry()
-        self._registry.register(self)  # as one more source of metrics: those of the workers
+        self._registry.register(self)  # the collector of the workers' metrics
         self._restarts = Counter(
             "jobgate_worker_restarts", "Workers that ended by themselves and were replaced.", registry=self._registry
         )
@@ -112,18 +112,18 @@ class Supervisor:
             stack.enter_context(log.batching())
             await stack.enter_async_context(answering(Answers(self._not_ready, self._exposition), sockets.plain))
             logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
-            kept = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
-            looking = asyncio.create_task(self._look())
+            keeping = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
+            checking = asyncio.create_task(self._check_all())
             await stop.wait()
             self._stopping = True
-            # The workers have it, too, and close it when they have drained: it must not outlive them.
+            # The workers have it, too. It must be closed once they have drained.
             sockets.admission.close()
-            looking.cancel()
+            checking.cancel()
             for worker in self._workers:
                 if worker.process is not None:
                     with suppress(ProcessLookupError):
                         worker.process.send_signal(signal.SIGTERM)
-            await asyncio.gather(*kept)
+            await asyncio.gather(*keeping)
             logger.info("all workers stopped")
         for worker in self._workers:
             worker.plain.close()
@@ -139,11 +139,11 @@ class Supervisor:
                 stdin=asyncio.subprocess.PIPE,
                 pass_fds=sockets,
             )
-            if stop.is_set():  # meanwhile
+            if stop.is_set():  # while it was started
                 process.terminate()
             code = await process.wait()
             worker.process, worker.not_ready = None, "starting"
-            self._bury(worker)
+            self._keep_counts(worker)
             if not stop.is_set():
                 self._restarts.inc()
                 logger.error("worker ended", extra={"fields": {"pid": process.pid, "code": code}})
@@ -151,15 +151,15 @@ class Supervisor:
                     async with asyncio.timeout_at(started + RESTART_PERIOD):
                         await stop.wait()
 
-    async def _look(self) -> None:
-        """Learn which workers are ready, and kill those that are stuck, for ever."""
+    async def _check_all(self) -> None:
+        """Check again and again which workers are ready, and kill those that are stuck."""
         while True:
             for worker in self._workers:
                 if worker.process is not None:
-                    await self._learn(worker, worker.process)
-            await asyncio.sleep(LOOK)
+                    await self._check(worker, worker.process)
+            await asyncio.sleep(CHECK_PERIOD)
 
-    async def _learn(self, worker: Worker, process: asyncio.subprocess.Process) -> None:
+    async def _check(self, worker: Worker, process: asyncio.subprocess.Process) -> None:
         try:
             alive, _ = await asyncio.to_thread(worker.ask, "/healthz")
             code, text = await asyncio.to_thread(worker.ask, "/readyz")
@@ -177,9 +177,9 @@ class Supervisor:
             return "draining"
         return next((worker.not_ready for worker in self._workers if worker.not_ready), "")
 
-    def _bury(self, worker: Worker) -> None:
-        """Keep what a worker had counted when it was last asked: sums must not fall when it ends."""
-        counted = {name: one for name, one in worker.families.items() if one.type in _COUNTED}
+    def _keep_counts(self, worker: Worker) -> None:
+        """Keep the counters of a worker that has ended, as last read: sums must not fall."""
+        counted = {name: family for name, family in worker.families.items() if family.type in _COUNTED}
         worker.families = {}
         self._ended = summed([self._ended, counted])
 
@@ -187,7 +187,7 @@ class Supervisor:
         return generate_latest(self._registry)
 
     def collect(self) -> Iterable[Metric]:
-        """Return the metrics of all workers together."""
+        """Return the metrics of all workers, combined."""
         for worker in self._workers:
             if worker.process is not None:
                 with suppress(OSError, http.client.HTTPException):
@@ -196,27 +196,27 @@ class Supervisor:
 
 
 def families(text: str) -> Families:
-    """Return metrics in Prometheus' text format by their names."""
+    """Return the metrics in a text of Prometheus' format, by name."""
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
 def summed(parts: Sequence[Families]) -> Families:
-    """Return the metrics of several processes as those of one."""
-    together: Families = {}
-    for name, first in {name: one for part in reversed(parts) for name, one in part.items()}.items():
+    """Return the metrics of several processes, combined."""
+    combined: Families = {}
+    for name, first in {name: family for part in reversed(parts) for name, family in part.items()}.items():
         values: dict[tuple[str, tuple[tuple[str, str], ...]], list[float]] = {}
         for part in parts:
             for sample in part[name].samples if name in part else ():
                 values.setdefault((sample.name, tuple(sample.labels.items())), []).append(sample.value)
-        amount = sum if first.type in _COUNTED else _GAUGES.get(name, max)
-        family = together[name] = Metric(name, first.documentation, first.type)
-        for (sample_name, labels), found in values.items():
-            family.add_sample(sample_name, dict(labels), amount(found))
-    return together
+        combine = sum if first.type in _COUNTED else _GAUGES.get(name, max)
+        family = combined[name] = Metric(name, first.documentation, first.type)
+        for (sample_name, labels), numbers in values.items():
+            family.add_sample(sample_name, dict(labels), combine(numbers))
+    return combined
 
 
 def _plain() -> socket.socket:
-    """Return a listening Unix socket of a name that the kernel chooses: it needs no file."""
+    """Return a listening Unix socket with a name from the kernel, so that it needs no file."""
     plain = socket.socket(socket.AF_UNIX)
     plain.bind("")
     plain.listen(BACKLOG)

@@ -1,4 +1,4 @@
-"""DIJob: what DI-orchestrator runs (https://github.com/opendilab/DI-orchestrator)."""
+"""DIJob: the jobs of DI-orchestrator (https://github.com/opendilab/DI-orchestrator)."""
 
 from jobgate.jobs.binding import bind
 from jobgate.kinds.dijob.conversion import convert
@@ -6,7 +6,7 @@ from jobgate.kinds.dijob.defaults import DEFAULTS
 from jobgate.kinds.dijob.models import RESOURCE
 from jobgate.kinds.dijob.operator import DI_ORCHESTRATOR
 from jobgate.kinds.dijob.rules import RULES
-from jobgate.kinds.dijob.runner import RUNNER
+from jobgate.kinds.dijob.runner import DIJobRunner
 
 __all__ = ["DIJOB"]
 
@@ -15,6 +15,6 @@ DIJOB = bind(
     operator=DI_ORCHESTRATOR,
     defaults=DEFAULTS,
     rules=RULES,
-    runner=RUNNER,
+    runner=DIJobRunner(),
     conversion=convert,
 )

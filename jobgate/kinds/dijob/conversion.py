@@ -1,7 +1,7 @@
-"""DIJobs of older operators in the shape with tasks: of v1.0, with one template, and of v0.x, with a coordinator.
+"""Converts DIJobs of older operators to tasks: those of v1.0 with one template, and those of v0.x with a coordinator.
 
-What the shapes meant is read from DI-orchestrator's releases. Where there is no one answer, a decision says what was
-chosen, and what the user may want instead.
+The meaning of the old fields comes from DI-orchestrator's releases. If a field has several possible conversions, a
+decision tells the user which one was chosen, and the alternative.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from webhook import ConvertedObject
 from webhook.text import shown
 from webhook.values import mapping
 
-#: What upstream's own sample calls the one task of a job without roles.
+#: The name of the only task of a job without roles, as in the operator's own sample.
 SERIAL = "serial"
 
 _LATEST = f"{RESOURCE.group}/v2alpha1"
@@ -22,7 +22,7 @@ _FIRST = f"{RESOURCE.group}/v1alpha1"
 
 
 def convert(document: Mapping[str, Any]) -> ConvertedObject | None:
-    """Return a DIJob of an older shape in the new one, or None where it is none."""
+    """Convert a DIJob of an older operator; return None if it needs no conversion."""
     if document.get("kind") != RESOURCE.names.kind:
         return None
     spec = mapping(document.get("spec"))
@@ -30,14 +30,14 @@ def convert(document: Mapping[str, Any]) -> ConvertedObject | None:
         if "tasks" in spec:
             return ConvertedObject({}, (), f"spec.tasks is a field of v2alpha1: set apiVersion to {_LATEST}")
         return _converted(document, *_from_roles(spec))
-    # v1alpha2 was never released, and is the shape of v1.0 in all but the version.
+    # v1alpha2 was never released, and has the same fields as v1.0.
     known = {_LATEST, f"{RESOURCE.group}/v1alpha2"}
     if document.get("apiVersion") in known and "tasks" not in spec and ("template" in spec or "engineFields" in spec):
         return _converted(document, *_from_one_template(spec))
     return None
 
 
-#: What the API server, or `kubectl apply`, has written into the metadata of a stored object.
+#: Metadata that the API server writes into stored objects.
 _STORED = (
     "uid",
     "resourceVersion",
@@ -67,25 +67,25 @@ def _metadata(written: Any, decisions: list[str]) -> Any:
     if not isinstance(written, Mapping):
         return {} if written is None else written
     metadata = {key: value for key, value in written.items() if key not in _STORED}
-    gone = [key for key in written if key in _STORED]
+    removed = [key for key in written if key in _STORED]
     annotations = metadata.get("annotations")
     if isinstance(annotations, Mapping) and _LAST_APPLIED in annotations:
         metadata["annotations"] = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
-        gone.append(f"annotations[{_LAST_APPLIED}]")
-    if gone:
-        decisions.append(f"metadata: removed {', '.join(gone)}, which belong to the stored job.")
+        removed.append(f"annotations[{_LAST_APPLIED}]")
+    if removed:
+        decisions.append(f"metadata: removed {', '.join(removed)}, which belong to the stored job.")
     return metadata
 
 
-#: The fields of v1.0 that are still there, and those that joined the processes, with the flags that do so now.
+#: The fields of v1.0 that still exist, and those that connected the processes, with the flags that do so now.
 _KEPT = ("priority", "cleanPodPolicy", "preemptible")
 _ENGINE = {"topology": "--topology", "parallelWorkers": "--parallel-workers"}
-#: All fields of v1.0; v1alpha2 had those of the engine beside the template at first.
+#: All fields of v1.0; v1alpha2 first had the fields of `engineFields` in the spec itself.
 _OF_ONE_TEMPLATE = {"minReplicas", "maxReplicas", "template", "engineFields", "group", *_KEPT, *_ENGINE}
 
 
 def _from_one_template(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Convert the shape of v1.0: so many pods as `minReplicas` said, of one template."""
+    """Convert a job of v1.0: `minReplicas` pods from one template."""
     decisions = []
     new: dict[str, Any] = {key: spec[key] for key in _KEPT if key in spec}
     if new.get("preemptible") is True:
@@ -113,7 +113,7 @@ def _from_one_template(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[st
 
 
 def _engine(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what becomes of the words that joined the processes."""
+    """Yield the decisions about the fields that connected the processes."""
     engine = spec.get("engineFields")
     fields = mapping(engine)
     if engine is not None and not isinstance(engine, Mapping):
@@ -128,20 +128,20 @@ def _engine(spec: Mapping[str, Any]) -> Iterator[str]:
     yield from _left_out(fields, _ENGINE, "v1.0", "engineFields.")
 
 
-#: The roles of v1alpha1, in the order of ranks, and the type of task that each is today.
+#: The roles of v1alpha1 in the order of ranks, with their current task types.
 _ROLES = {"coordinator": "none", "learner": "learner", "collector": "collector"}
 _OF_ROLES = frozenset({"priorityClassName", "cleanPodPolicy", "volumes", "group", *_ROLES})
 
 
 def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Convert the shape of v0.x: a coordinator that asked for collectors and learners while it ran."""
+    """Convert a job of v0.x: a coordinator, which requested collectors and learners at run time."""
     decisions = [
         "The coordinator of v0.x requested collectors and learners from a server; now each task sets its replicas."
     ]
     new: dict[str, Any] = {}
     priority = spec.get("priorityClassName") or "default"
     if not isinstance(priority, str):
-        new["priority"] = priority  # for the review to reject
+        new["priority"] = priority  # the review rejects it
     else:
         new["priority"] = "high" if priority == "high" else "normal"
         if priority not in {"default", "high"}:
@@ -174,7 +174,7 @@ def _from_roles(spec: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _template(part: Any) -> Any:
-    """Return the template of a part; what is none is left for the review to reject."""
+    """Return the template of a part; an invalid part is left for the review to reject."""
     if not isinstance(part, Mapping):
         return part
     template = part.get("template")

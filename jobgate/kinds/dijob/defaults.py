@@ -1,4 +1,4 @@
-"""What mutation adds to a DIJob. What the CRD defaults too is the same value there: both come from the models."""
+"""The defaults of a DIJob. The CRD's defaults are the same, because both come from the models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webhook import Draft
 
 
 def job_defaults(job: Draft, _: Context) -> None:
-    """The job's own defaults, for a server that has not applied the CRD's."""
+    """The job's own defaults, in case the API server has not applied those of the CRD."""
     spec = job.at("spec")
     if spec is not None:
         fill(spec, DIJobSpec)
@@ -25,12 +25,12 @@ def task_defaults(job: Draft, _: Context) -> None:
     fill_each(job, "spec", "tasks", model=Task)
 
 
-#: The types that a task can be called by.
+#: The types that a task can be named after.
 _ROLES = frozenset(TaskType) - {TaskType.NONE}
 
 
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
-    """DI-orchestrator names them so on its first reconcile; doing it here keeps its update a no-op."""
+    """DI-orchestrator sets the same name on its first reconcile; set here, its update changes nothing."""
     for task in job.each("spec", "tasks", lacking="name"):
         role = task.get("type")
         if isinstance(role, str) and role in _ROLES:
@@ -48,7 +48,7 @@ def _only_limits(container: Mapping[str, Any], resources: Mapping[str, Any]) -> 
 def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator crashes on a main container that has limits but no requests.
 
-    Kubernetes uses the limits as requests too, so the pods stay the same.
+    By default Kubernetes sets requests to the limits, too, so the pods do not change.
     """
     for resources in resources_of(job, "spec", "tasks", where=_only_limits, lists=("containers",)):
         copy_amounts(resources, resources["limits"], "requests")

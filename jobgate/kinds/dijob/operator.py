@@ -1,4 +1,4 @@
-"""The profile of DI-orchestrator v1.1: what it makes of a DIJob, its labels of pods, and what DI-engine reads."""
+"""The profile of DI-orchestrator v1.1: how it creates and labels pods, and the variables that DI-engine reads."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from jobgate.jobs.operator import Operator
 from jobgate.plugins import Member, Variable
 from webhook.values import metadata_of, text
 
-#: What an installation says whose operator does not die of a preemptible job.
+#: The capability of an operator that does not crash on a preemptible job.
 PREEMPTIBLE = "dijobs/preemptible"
 
-#: The service account of DI-orchestrator as its own manifests install it: it writes back jobs without what it does not
-#: know.
+#: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
 ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
 
-#: The container that the operator takes for the one that trains.
+#: The container that runs the training.
 MAIN_CONTAINER = "di-container"
 
 _GROUP, _KIND = "diengine.opendilab.org", "DIJob"
@@ -25,16 +24,16 @@ _JOB, _TASK, _OPERATOR = "diengine/job", "diengine/task-name", "diengine/operato
 
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
-    """Return whose a pod of DI-orchestrator is. Its index is the end of its name: the annotations are not kept up."""
+    """Return the claim of a pod. Its index is the end of its name, because the operator does not update annotations."""
     index = text(metadata_of(pod).get("name")).rpartition("-")[2]
     return labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
 
 
 def contract(member: Member) -> Iterator[Variable]:
-    """Yield what DI-orchestrator sets in containers, for those that it ignores, and for pods that it did not make.
+    """Yield the variables of DI-orchestrator, for containers that it ignores, and for pods of other programs.
 
-    DI-engine takes the entry number `DI_RANK` of `DI_NODES` for its own address. The operator counts on from the
-    highest rank that is there, which only for the pods of a new job is the place in the list: all others are corrected.
+    DI-engine uses entry `DI_RANK` of `DI_NODES` as its own address. The operator continues from the highest existing
+    rank, which is the index in the list only for the pods of a new job: other ranks are corrected.
     """
     crew = member.crew
     nodes: list[str] = []
@@ -48,7 +47,7 @@ def contract(member: Member) -> Iterator[Variable]:
     yield Variable("DI_JOB_ID", f"{crew.namespace}/{crew.name}")
     yield Variable("DI_RANK", rank, wrong=lambda value: value != rank)
     yield Variable("DI_NODES", ",".join(nodes))
-    lists = {role: ",".join(hosts) for role, hosts in by_type.items()}  # tasks of one type have the list in common
+    lists = {role: ",".join(hosts) for role, hosts in by_type.items()}  # tasks of a type share a list
     for part in crew.parts:
         yield Variable(f"DI_{part.variable}_NODES", lists[part.type])
 

@@ -91,12 +91,12 @@ def a_gang_can_start(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | 
 
 
 def has_started(status: Mapping[str, Any]) -> bool:
-    """Tell from a job's status whether the operator has created its pods."""
+    """Return from a job's status whether the operator has created its pods."""
     return status.get("phase") not in {None, "", "Pending"}
 
 
 def _stored(context: Context, field: str) -> dict[str, Any]:
-    """Return a field of the stored job's tasks, by their names; nothing if the job has not started."""
+    """Return a field of the stored job's tasks, by task name; empty if the job has not started."""
     old = context.old or {}
     tasks = spec_of(old).get("tasks") if has_started(mapping(old.get("status"))) else ()
     return {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
@@ -104,7 +104,7 @@ def _stored(context: Context, field: str) -> dict[str, Any]:
 
 @rule(updates=True)
 def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
-    """Scaling down, the operator deletes pods of any index, and never creates a lost one again."""
+    """When a job is scaled down, the operator deletes pods with any index, and it never replaces a lost pod."""
     before = _stored(context, "replicas") if not runs_here(job, context) else {}
     for task in job.tasks if before else ():
         old = before.get(task.name or "")
@@ -118,7 +118,7 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
 
 @rule(updates=True)
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
-    """The runner creates the pods of a task from the template with which it was started, as batch Jobs keep theirs."""
+    """The runner creates all pods of a task from the template that the job started with, because batch Jobs keep it."""
     before = _stored(context, "template") if runs_here(job, context) else {}
     for task in job.tasks if before else ():
         if task.name in before and before[task.name] != task.template:
@@ -129,8 +129,7 @@ def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[
             )
 
 
-#: The operator counts and deletes pods by the name and the type of their task. It reads everything else again when it
-#: creates the next pod.
+#: The operator counts and deletes pods by the name and type of their task. All other fields apply to the next pods.
 MAY_CHANGE = MayChange(
     {
         "spec": Mutable.ALWAYS,

@@ -1,4 +1,4 @@
-"""How the runner runs a DIJob: as DI-orchestrator v1.1 does, pods that failed replaced as often as it allows."""
+"""How the runner runs a DIJob: as DI-orchestrator v1.1 does. A failed pod is replaced up to `backoffLimit` times."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.jobs.job import Job
-from jobgate.jobs.runner import Clean, Progress, Retry, Runner, RunPhase, conditions_of, set_condition
+from jobgate.jobs.progress import Progress, RunPhase
+from jobgate.jobs.runner import Clean, Retry, Runner
+from jobgate.jobs.status import conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.kinds.dijob.models import DIJobSpec, Priority
 from jobgate.kinds.dijob.operator import contract
 from jobgate.plugins import Crew, Member, Variable
 
-#: Where DI-engine finds the server of its operator; the port of the Service that names the pods (DI-orchestrator v1.1).
+#: Address of the operator's server, and port of the Service that gives pods their DNS names (DI-orchestrator v1.1).
 SERVER: Final = "http://di-server.di-system.{domain}:8081"
 PORT: Final = 22270
 
-#: What the kind calls the phases; the rest have the same names.
+#: The kind's names of phases, where they differ.
 _PHASES: Final = {
     RunPhase.SUSPENDED: "Pending",
     RunPhase.QUEUED: "Pending",
@@ -25,69 +27,12 @@ _PHASES: Final = {
 }
 
 
-def variables(member: Member) -> Iterator[Variable]:
-    """Yield what DI-orchestrator sets in every container."""
-    yield from contract(member)
-    yield Variable("DI_SERVER_URL", SERVER.format(domain=member.crew.domain))
+class DIJobRunner(Runner[DIJobSpec]):
+    """Runs DIJobs."""
 
-
-def services(_: Job[DIJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
-    """Yield the headless Service by which pods find each other."""
-    ports = [{"name": "di-port", "port": PORT}]
-    spec = {"clusterIP": "None", "selector": dict(crew.labels), "ports": ports}
-    yield {"metadata": {"name": crew.service}, "spec": spec}
-
-
-def pod(_: Job[DIJobSpec], __: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a task's pods: they are in the domain of the Service."""
-    return {**spec, "subdomain": crew.service}
-
-
-def status(job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
-    """Return the status: of the conditions, which are phases, exactly one holds."""
-    phase = _PHASES.get(progress.phase, str(progress.phase))
-    reason = progress.reason or f"Job{progress.phase}"
-    conditions = conditions_of(job)
-    for one in conditions:
-        if one["type"] != phase and one.get("status") == "True":
-            conditions = set_condition(conditions, {"type": one["type"], "status": "False"}, progress)
-    condition = {"type": phase, "status": "True", "reason": reason, "message": progress.sentence}
-    former = dict(job.document.get("status") or {})
-    tasks = progress.tasks.values()
-    made = {
-        **former,
-        "phase": phase,
-        "conditions": set_condition(conditions, condition, progress),
-        "replicas": sum(task.replicas for task in tasks),
-        "readyReplicas": sum(task.ready_containers for task in tasks),
-        "taskStatus": {task.name: dict(task.phases) for task in tasks},
-        "restarts": progress.restarts,
-    }
-    if progress.phase.ended:
-        made["completionTimestamp"] = former.get("completionTimestamp") or progress.stamp
-        made["taskStatus"] = None  # as DI-orchestrator clears it
-    return made
-
-
-def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
-    """Return how a job has ended."""
-    return {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}.get(str(status.get("phase")))
-
-
-RUNNER = Runner(
-    status=status,
-    phase_of=phase_of,
-    variables=variables,
-    services=services,
-    pod=pod,
-    retry=lambda job, _: Retry(limit=job.spec.backoff_limit),
-    limit=lambda job: int(job.spec.backoff_limit),
-    clean=lambda job: Clean(job.spec.clean_pod_policy.value),
-    keeps_services=False,
-    priority=lambda job: None if job.spec.priority_class_name else int(job.spec.priority is Priority.HIGH),
     # The last is the name of its Lease.
-    rivals=("di-operator", "di-orchestrator", "12841a5d.opendilab.org"),
-    supports=frozenset(
+    rivals = ("di-operator", "di-orchestrator", "12841a5d.opendilab.org")
+    supports = frozenset(
         {
             "suspend",
             "policies",
@@ -96,5 +41,65 @@ RUNNER = Runner(
             "priority_class_name",
             "ttl_seconds_after_finished",
         }
-    ),
-)
+    )
+    keeps_services = False
+
+    def variables(self, member: Member) -> Iterator[Variable]:
+        """Yield what DI-orchestrator sets in every container."""
+        yield from contract(member)
+        yield Variable("DI_SERVER_URL", SERVER.format(domain=member.crew.domain))
+
+    def services(self, job: Job[DIJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
+        """Yield the headless Service that gives pods their DNS names."""
+        ports = [{"name": "di-port", "port": PORT}]
+        spec = {"clusterIP": "None", "selector": dict(crew.labels), "ports": ports}
+        yield {"metadata": {"name": crew.service}, "spec": spec}
+
+    def pod_spec(self, job: Job[DIJobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
+        """Put the pods into the domain of the Service."""
+        return {**spec, "subdomain": crew.service}
+
+    def priority(self, job: Job[DIJobSpec]) -> int | None:
+        """Return 1 for `priority: high`, else 0; a priority class takes precedence."""
+        return None if job.spec.priority_class_name else int(job.spec.priority is Priority.HIGH)
+
+    def retry(self, job: Job[DIJobSpec], task: Task) -> Retry:
+        """Replace a failed pod, within the job's limit."""
+        return Retry(limit=job.spec.backoff_limit)
+
+    def restart_limit(self, job: Job[DIJobSpec]) -> int:
+        """Return `backoffLimit`."""
+        return int(job.spec.backoff_limit)
+
+    def clean_policy(self, job: Job[DIJobSpec]) -> Clean:
+        """Return `cleanPodPolicy`."""
+        return Clean(job.spec.clean_pod_policy.value)
+
+    def status(self, job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the status. The types of its conditions are phases: exactly one is True."""
+        phase = _PHASES.get(progress.phase, str(progress.phase))
+        conditions = conditions_of(job)
+        for other in conditions:
+            if other["type"] != phase and other.get("status") == "True":
+                conditions = set_condition(conditions, {"type": other["type"], "status": "False"}, progress)
+        reason = progress.reason or f"Job{progress.phase}"
+        condition = {"type": phase, "status": "True", "reason": reason, "message": progress.full_message}
+        stored = dict(job.document.get("status") or {})
+        tasks = progress.tasks.values()
+        status = {
+            **stored,
+            "phase": phase,
+            "conditions": set_condition(conditions, condition, progress),
+            "replicas": sum(task.replicas for task in tasks),
+            "readyReplicas": sum(task.ready_containers for task in tasks),
+            "taskStatus": {task.name: dict(task.phases) for task in tasks},
+            "restarts": progress.restarts,
+        }
+        if progress.phase.ended:
+            status["completionTimestamp"] = stored.get("completionTimestamp") or progress.timestamp
+            status["taskStatus"] = None  # as DI-orchestrator clears it
+        return status
+
+    def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
+        """Read the phase."""
+        return {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}.get(str(status.get("phase")))

@@ -1,8 +1,7 @@
-"""The accelerators of an installation: what a container that requests one needs of the host, its mutation and its rule.
+"""The accelerators of an installation: the host directories and variables that a container needs to use a device.
 
-Settings have what the operator's own configuration file has under `accelerators`. The volumes are directories of the
-host. No default and no plugin ever adds such a volume by itself: here the administrator names each of them, for the
-pods that request a resource which is of no use without it.
+The settings are the same as under `accelerators` in the operator's own configuration file. Nothing else in jobgate
+adds host directories to pods: here the administrator names each directory, for pods that request a certain resource.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from jobgate.podchecks.reading import PodContainer, named_containers
 from webhook import Cause, Draft, Invalid, Notice, rule
 from webhook.values import mapping, objects, spec_of
 
-#: What an installation's settings call the kind.
+#: The kind's key in the settings of an installation.
 SETTINGS = f"{RESOURCE.names.plural}.{RESOURCE.group}"
 
 
 class _ExactModel(Model):
-    """A model that has no other fields: a misspelt one is an error."""
+    """A model that rejects unknown fields, so that typos are errors."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def _checked(fault_of: Callable[[str], str | None]) -> AfterValidator:
-    """Return the validator of texts of a format."""
+    """Return the validator for a text with a format."""
 
     def check(text: str) -> str:
         if fault := fault_of(text):
@@ -53,7 +52,7 @@ _AbsolutePath = Annotated[str, _checked(_path_fault)]
 
 
 class HostVolume(_ExactModel):
-    """A folder of the host, and where a container has it."""
+    """A directory of the host, and its mount path in containers."""
 
     name: Annotated[str, _checked(dns_label)]
     host_path: _AbsolutePath
@@ -68,13 +67,13 @@ class EnvVar(_ExactModel):
 
 
 class Accelerator(_ExactModel):
-    """What a container that asks for one resource is given."""
+    """The volumes and variables for a container that requests a resource."""
 
     volumes: list[HostVolume] = Field(default_factory=list)
     env_vars: list[EnvVar] = Field(default_factory=list)
 
     def parts(self) -> Iterator[tuple[str, HostVolume | EnvVar]]:
-        """Yield what no other accelerator may define otherwise, each with its value."""
+        """Yield the parts that must be equal in all accelerators that define them, each with its value."""
         for volume in self.volumes:
             yield f"the volume {volume.name}", volume
             yield f"the mountPath {volume.mount_path}", volume
@@ -83,25 +82,24 @@ class Accelerator(_ExactModel):
 
 
 class MxJobSettings(_ExactModel):
-    """What an installation says of MxJobs.
+    """The settings of an installation for MxJobs.
 
-    A container may ask for several accelerators, so what they give must go together: that is checked here, once, and
-    not with every job.
+    A container may request several accelerators, so they must not conflict. This is checked once, not with every job.
     """
 
     accelerators: dict[Annotated[str, _checked(qualified_name)], Accelerator] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _go_together(self) -> Self:
+    def _have_no_conflicts(self) -> Self:
         seen: dict[str, HostVolume | EnvVar] = {}
-        for what, value in (part for one in self.accelerators.values() for part in one.parts()):
-            if seen.setdefault(what, value) != value:
-                raise ValueError(f"{what} is defined twice with different values")
+        for name, value in (part for accelerator in self.accelerators.values() for part in accelerator.parts()):
+            if seen.setdefault(name, value) != value:
+                raise ValueError(f"{name} is defined twice with different values")
         return self
 
 
 def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
-    """Return the accelerators of this installation, by the name of the resource that a container asks for."""
+    """Return the accelerators of this installation, by the name of the resource that a container requests."""
     settings = context.settings.kinds.get(SETTINGS)
     return settings.accelerators if isinstance(settings, MxJobSettings) else {}
 
@@ -109,33 +107,32 @@ def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
     """Containers that request an accelerator get the volumes and variables that are configured for it.
 
-    A volume of the user that is in the way stays as it is; a rule denies it.
+    A volume of the user that conflicts is not changed; a rule denies it.
     """
     accelerators = accelerators_of(context)
     for role in job.each("spec", "replicaSpecs") if accelerators else ():
         pod = role.at("template", "spec")
         if pod is None:
             continue
-        named = (container for container in pod.each("containers") if container.get("name") == MAIN_CONTAINER)
-        for container in islice(named, 1):
-            for _, accelerator in _asked_for(container.value, accelerators):
-                _equip(pod, container, accelerator)
+        main = (container for container in pod.each("containers") if container.get("name") == MAIN_CONTAINER)
+        for container in islice(main, 1):
+            for _, accelerator in _requested(container.value, accelerators):
+                _add_accelerator(pod, container, accelerator)
 
 
-def _equip(pod: Draft, container: Draft, accelerator: Accelerator) -> None:
+def _add_accelerator(pod: Draft, container: Draft, accelerator: Accelerator) -> None:
     for volume in accelerator.volumes:
         _add(pod, "volumes", "name", {"name": volume.name, "hostPath": {"path": volume.host_path}})
-        _, there = _first(pod.get("volumes"), "name", volume.name)
-        if there is not None and _is_of_the_host(there, volume):
+        _, present = _first(pod.get("volumes"), "name", volume.name)
+        if present is not None and _is_host_volume(present, volume):
             _add(container, "volumeMounts", "mountPath", {"name": volume.name, "mountPath": volume.mount_path})
     for variable in accelerator.env_vars:
         _add(container, "env", "name", variable.to_json())
 
 
 def _add(draft: Draft, field: str, key: str, entry: dict[str, Any]) -> None:
-    """Add an entry to a list, unless there is one with the same key."""
-    is_there = _first(draft.get(field), key, entry[key])[1] is not None
-    if not is_there and isinstance(draft.get(field, []), list):
+    """Add an entry to a list, unless it has an entry with the same key."""
+    if _first(draft.get(field), key, entry[key])[1] is None and isinstance(draft.get(field, []), list):
         draft.append(field, entry)
 
 
@@ -149,17 +146,17 @@ def drivers_find_their_places(job: Job[MxJobSpec], context: Context) -> Iterator
     for task in job.tasks if accelerators else ():
         volumes = spec_of(task.template).get("volumes")
         for container in islice(named_containers(MAIN_CONTAINER, task.template, task.template_path), 1):
-            for resource, accelerator in _asked_for(container.json, accelerators):
+            for resource, accelerator in _requested(container.json, accelerators):
                 for volume in accelerator.volumes:
                     place, own = _first(volumes, "name", volume.name)
-                    if own is not None and not _is_of_the_host(own, volume):
+                    if own is not None and not _is_host_volume(own, volume):
                         detail = f"host directory {volume.host_path}, which jobgate adds for {resource}"
                         path = task.template_path / "spec" / "volumes" / place / "name"
                         yield Invalid(path, volume.name, f"reserved for the {detail}: use another name")
-                yield from _misplaced(container, resource, accelerator)
+                yield from _conflicts(container, resource, accelerator)
 
 
-def _misplaced(container: PodContainer, resource: str, accelerator: Accelerator) -> Iterator[Cause | Notice]:
+def _conflicts(container: PodContainer, resource: str, accelerator: Accelerator) -> Iterator[Cause | Notice]:
     for volume in accelerator.volumes:
         place, mount = _first(container.json.get("volumeMounts"), "mountPath", volume.mount_path)
         if mount is not None and mount.get("name") != volume.name:
@@ -172,10 +169,10 @@ def _misplaced(container: PodContainer, resource: str, accelerator: Accelerator)
             yield Notice(container.path / "env" / place, detail)
 
 
-def _asked_for(
+def _requested(
     container: Mapping[str, Any], accelerators: Mapping[str, Accelerator]
 ) -> Iterator[tuple[str, Accelerator]]:
-    """Yield the accelerators that a container names in its limits or requests, by the names of the resources."""
+    """Yield the accelerators in the limits or requests of a container, each with the name of its resource."""
     resources = mapping(container.get("resources"))
     limits, requests = mapping(resources.get("limits")), mapping(resources.get("requests"))
     for name in sorted(accelerators):
@@ -183,7 +180,7 @@ def _asked_for(
             yield name, accelerators[name]
 
 
-def _is_of_the_host(volume: Mapping[str, Any], wanted: HostVolume) -> bool:
+def _is_host_volume(volume: Mapping[str, Any], wanted: HostVolume) -> bool:
     return mapping(volume.get("hostPath")).get("path") == wanted.host_path
 
 

@@ -1,7 +1,7 @@
-"""What mutation adds to an MxJob. The CRD has the same defaults of fields: both come from the models.
+"""The defaults of an MxJob. The CRD has the same defaults of fields, because both come from the models.
 
-The runtime id is not among them. The operator generates it and writes it into the job; a random value of ours would be
-different for each dry run and each repeated call.
+The runtime ID has no default here. The operator generates it; a random value in admission would be different in each
+dry run and each repeated call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import PORT
 from webhook import Draft
 
-#: The steps to the roles.
+#: The path of the roles.
 _ROLES = ("spec", "replicaSpecs")
 
 

@@ -1,7 +1,7 @@
-"""The shape of an MxJob: `mxnet.mlkube.io/v1beta1`.
+"""The models of an MxJob: `mxnet.mlkube.io/v1beta1`.
 
-Two fields were published in a spelling that Kubernetes does not use. Objects and tools that have it are about, and the
-operator itself writes it: both spellings are in the schema, and `spellings.py` says what holds between them.
+Two fields were published with names that do not follow Kubernetes' conventions. Existing objects and tools use them,
+and the operator writes them. So the schema has both spellings, and `spellings.py` has the rules for them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crdgen import (
     Version,
 )
 from jobgate.jobs.fields import PLUGINS_DOC, Number, Plugins, Positive
-from jobgate.jobs.runner import RunStatus
+from jobgate.jobs.status import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 
@@ -46,7 +46,7 @@ class ReplicaType(StrEnum):
     WORKER = "WORKER"
 
 
-#: A port, as the API server takes them.
+#: A port that the API server accepts.
 Port: TypeAlias = Annotated[int, Int32(minimum=1, maximum=65535)]
 
 
@@ -65,12 +65,12 @@ class ReplicaSpec(Model):
 
     @property
     def name(self) -> str:
-        """What the operator calls the role in names."""
+        """The name of the role in names of objects."""
         return self.mx_replica_type.lower()
 
     @property
     def port(self) -> int | None:
-        """Where the role listens, in whichever spelling."""
+        """The port of the role, in either spelling."""
         return self.former_ps_root_port if self.ps_root_port is None else self.ps_root_port
 
 
@@ -89,7 +89,7 @@ class MxJobSpec(Model):
 
     @property
     def identity(self) -> str | None:
-        """The runtime id, in whichever spelling; None if the operator will generate it."""
+        """The runtime ID, in either spelling; None if the operator will generate it."""
         current, former = self.runtime_id, self.former_runtime_id
         return current or former or None
 

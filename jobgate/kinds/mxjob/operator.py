@@ -1,7 +1,7 @@
-"""The profile of mxnet-operator (deepinsight, 2017): what it makes of an MxJob, and how its pods are known.
+"""The profile of mxnet-operator (deepinsight, 2017): how it creates pods, and how these are recognized.
 
-Of each pod template it makes batch Jobs, one a replica, and these make the pods. They have no owner, and no label names
-the MxJob.
+It creates a batch Job for each replica, which creates the pod. The batch Jobs have no owner, and no label names the
+MxJob.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.plugins import Member, Variable
 from webhook.values import labels_of
 
-#: What an installation says whose operator adds its variables to those of the container.
+#: The capability of an operator that adds its variables to those of the container.
 OWN_VARIABLES = "mxjobs/env"
 
-#: The container that trains: the operator sets the address of the scheduler in it, and in no other.
+#: The container that runs the training: the only container in which the operator sets the address of the scheduler.
 MAIN_CONTAINER = "mxnet"
 
-#: What the operator puts for a runtime id where the job has none: so many characters, not known before.
+#: Stands for the runtime ID that the operator will generate, with the same length.
 MADE_UP_ID = "xxxx"
 
 #: The variables that the operator sets in the main container of a distributed job.
@@ -35,10 +35,10 @@ VARIABLES = (
     "DMLC_ROLE",
 )
 
-#: The labels that the operator sets on pods, whatever the template says.
+#: The labels that the operator sets on pods, and overwrites if the template has them.
 LABELS = _MARK, _ROLE, _RUNTIME_ID, _INDEX = ("mxnet.mlkube.io", "job_type", "runtime_id", "task_index")
 
-#: The labels by which a batch Job knows its pods. The API server sets them, and rejects a template that has others.
+#: The labels by which a batch Job selects its pods. The API server sets them, and rejects templates with other values.
 BATCH_LABELS = (
     "batch.kubernetes.io/controller-uid",
     "batch.kubernetes.io/job-name",
@@ -46,20 +46,20 @@ BATCH_LABELS = (
     "job-name",
 )
 
-#: Where the scheduler listens, unless the job says otherwise.
+#: Default port of the scheduler.
 PORT = 9091
 
-#: By which a batch Job knows its pods, by its name; the second is that of Kubernetes before 1.27.
+#: The labels with the name of a pod's batch Job; Kubernetes before 1.27 has only the second.
 _BATCH_JOB = ("batch.kubernetes.io/job-name", "job-name")
 
-#: Facts of a job: its runtime id, and the port of the scheduler of a distributed one.
+#: Facts of a job: its runtime ID, and the port of the scheduler if the job is distributed.
 RUNTIME_ID, ROOT_PORT = "runtime-id", "root-port"
 
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
-    """Return whose a pod of mxnet-operator is: its batch Job is called `<job>-<role>-<runtime id>-<index>`.
+    """Return the claim of a pod: its batch Job is named `<job>-<role>-<runtime id>-<index>`.
 
-    The pod's own name ends with characters that the API server generates, for which the rest may be cut.
+    The API server generates the end of the pod's own name, and may shorten the rest.
     """
     labels = labels_of(pod)
     batch_job = next((labels[key] for key in _BATCH_JOB if isinstance(labels.get(key), str)), None)
@@ -73,11 +73,11 @@ def claim(pod: Mapping[str, Any]) -> Claim | None:
 
 
 def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:
-    """Return the facts of a job beside its roles: its runtime id, and of a distributed job the scheduler's port."""
+    """Return the facts of a job: its runtime ID, and the scheduler's port if the job is distributed."""
     spec = job.spec
     facts = {RUNTIME_ID: spec.identity} if spec.identity else {}
     if spec.job_mode is JobMode.DIST and job.has_readable_tasks:
-        # The role or the port of an element may not fit the schema.
+        # The role or the port of an element may be invalid, and is absent then.
         ports = (
             getattr(role, "port", None)
             for role in spec.replica_specs
@@ -88,9 +88,9 @@ def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:
 
 
 def contract(member: Member) -> Iterator[Variable]:
-    """Yield what mxnet-operator sets in the main container of a distributed job, for the others; and the worker's id.
+    """Yield the variables that the operator sets in the main containers of distributed jobs, for other containers, too.
 
-    ps-lite finds the scheduler by it; BytePS wants the id too.
+    ps-lite finds the scheduler with them. BytePS also needs the worker's ID, which the operator does not set.
     """
     crew = member.crew
     port = crew.facts.get(ROOT_PORT)
@@ -112,19 +112,19 @@ MEMBERS = Members(selector={"matchLabels": {_MARK: ""}}, claim=claim, contract=c
 
 @dataclass(frozen=True, kw_only=True)
 class MxnetOperator(Operator):
-    """An operator that calls what it makes by the job's runtime id too."""
+    """An operator that uses the job's runtime ID in the names of objects."""
 
     def pod_pattern(self, job: Job[Any]) -> str:
-        """Return the pattern of the names of a job's batch Jobs, which are the host names of its pods."""
+        """Return the pattern of the names of a job's batch Jobs, which are also the host names of its pods."""
         return self.pod_name.replace(MADE_UP_ID, job.spec.identity or MADE_UP_ID)
 
 
 MXNET_OPERATOR = MxnetOperator(
     name="mxnet-operator",
-    # Its types are older still, those of Kubernetes 1.7: `newer_fields` knows what is lost from 1.21 on.
+    # Its types are even older, those of Kubernetes 1.7, but `newer_fields` begins with 1.21.
     minor=21,
-    # The batch Jobs are called so, and the Service of the scheduler too. Pods get five random characters more, for
-    # which the name is cut where it is too long.
+    # The names of batch Jobs and of the scheduler's Service. Names of pods have five more random characters, and are
+    # shortened if they are too long.
     pod_name=f"{{job}}-{{task}}-{MADE_UP_ID}-{{index}}",
     capabilities=frozenset({OWN_VARIABLES.partition("/")[2]}),
     members=MEMBERS,

@@ -1,14 +1,12 @@
-"""The rules of an MxJob beyond its schema: its roles, the names that are made of its own, and pod templates."""
+"""Rules for MxJobs beyond the schema: roles, derived names, and pod templates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import KEPT, runs_here
-from jobgate.jobs.task import Task
 from jobgate.kinds.mxjob.accelerators import drivers_find_their_places
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import (
@@ -27,6 +25,7 @@ from jobgate.kinds.mxjob.spellings import (
     stored_jobs_stay_as_they_are,
 )
 from jobgate.names import LABEL_LIMIT, dns_label
+from jobgate.podchecks.reading import PodContainer, named_containers
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.tasks import (
     GENERATED_SUFFIX,
@@ -35,7 +34,7 @@ from jobgate.rules.tasks import (
     name_path,
 )
 from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, Path, Required, TooLong, rule
-from webhook.values import labels_of, objects, spec_of
+from webhook.values import labels_of, objects
 
 
 @rule()
@@ -64,10 +63,10 @@ def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Ca
 @rule()
 def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job needs a worker; a distributed job waits for pods of every role."""
-    played = {task.get("type") for task in job.all_tasks}
+    roles = {task.get("type") for task in job.all_tasks}
     mode = job.spec.job_mode
     for role in ReplicaType if mode is JobMode.DIST else (ReplicaType.WORKER,):
-        if role not in played:
+        if role not in roles:
             yield Required(ROLES, f"a {mode} job needs a {role}: add an element with mxReplicaType {role}")
 
 
@@ -135,14 +134,14 @@ def distributed_jobs_can_name_a_service(job: Job[MxJobSpec], context: Context) -
 
 @rule()
 def derived_names_are_short_enough(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
-    """The largest index of the longest role counts. The longer of job name and runtime ID is reported."""
+    """The longest name is that of a role's last pod. The longer of job name and runtime ID is reported."""
     name = expected_name(context)
     if not name:
         return
     identity = job.spec.identity or MADE_UP_ID
     # The lengths of `-<role>-<runtimeId>-<index>`.
-    endings = [len(f"-{task.name}--{max(task.replicas, 1) - 1}") + len(identity) for task in job.tasks]
-    excess = len(name) + max(endings, default=0) - LABEL_LIMIT
+    suffixes = [len(f"-{task.name}--{max(task.replicas, 1) - 1}") + len(identity) for task in job.tasks]
+    excess = len(name) + max(suffixes, default=0) - LABEL_LIMIT
     if excess <= 0:
         return
     if len(identity) > len(name):
@@ -184,7 +183,7 @@ def labels_of_the_operator_are_left_to_it(job: Job[MxJobSpec], context: Context)
 
 
 def _labels(job: Job[MxJobSpec], keys: Iterable[str]) -> Iterator[Path]:
-    """Yield the paths of those labels with these keys that templates have."""
+    """Yield the paths of labels with these keys in templates."""
     for task in job.tasks:
         if labels := labels_of(task.template):
             yield from ((task.template_path / "metadata" / "labels").key(key) for key in keys if key in labels)
@@ -194,7 +193,7 @@ def _labels(job: Job[MxJobSpec], keys: Iterable[str]) -> Iterator[Path]:
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator sets the variables of the container with this name."""
     for task in job.tasks:
-        if not any(_main_containers(task)):
+        if not any(named_containers(MAIN_CONTAINER, task.template, Path())):
             detail = f"one container must be named {MAIN_CONTAINER}: {MXNET_OPERATOR.name} runs the training in it"
             yield Required(task.template_path / "spec" / "containers", detail)
 
@@ -202,44 +201,36 @@ def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator
 @rule("job_mode")
 def variables_of_the_operator_are_left_to_it(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """All roles need the same values, which only the operator knows."""
-    set_anyway = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
-    detail = KEPT if runs_here(job, context) else set_anyway
-    for task, place, env in _variables(job):
-        for index, variable in objects(env):
+    overwritten = f"{MXNET_OPERATOR.name} sets this variable in the container {MAIN_CONTAINER}: remove it"
+    detail = KEPT if runs_here(job, context) else overwritten
+    for container in _containers_with_variables(job):
+        for index, variable in objects(container.json["env"]):
             if variable.get("name") in VARIABLES:
-                yield Notice(task.template_path / "spec" / "containers" / place / "env" / index / "name", detail)
+                yield Notice(container.path / "env" / index / "name", detail)
 
 
 @rule("job_mode")
 def own_variables_need_a_fixed_operator(job: Job[MxJobSpec], context: Context) -> Iterator[Notice]:
     """The published operator writes its five variables by index: over the user's, or past the end of a shorter list.
 
-    A warning only: the published operator needs an API that clusters no longer serve, so one that runs was changed.
+    Only a warning: clusters no longer serve an API that this operator needs, so a working operator must be a fixed one.
     """
     if OWN_VARIABLES in context.settings.operator_can or runs_here(job, context):
         return
-    for task, place, _ in _variables(job):
+    for container in _containers_with_variables(job):
         yield Notice(
-            task.template_path / "spec" / "containers" / place / "env",
+            container.path / "env",
             f"{MXNET_OPERATOR.name} overwrites the first {len(VARIABLES)} variables, and crashes if there are "
             "fewer. If the operator is fixed, an administrator declares that with the setting "
             f"operator-can: [{OWN_VARIABLES}]",
         )
 
 
-def _variables(job: Job[MxJobSpec]) -> Iterator[tuple[Task, int, Any]]:
-    """Yield the main containers of a distributed job that set variables: the task, the index, and the variables."""
+def _containers_with_variables(job: Job[MxJobSpec]) -> Iterator[PodContainer]:
+    """Yield the main containers of a distributed job that set variables."""
     for task in job.tasks if job.spec.job_mode is JobMode.DIST else ():
-        for place, container in _main_containers(task):
-            if env := container.get("env"):
-                yield task, place, env
-
-
-def _main_containers(task: Task) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the container that trains, with its index; a broken list may have several of its name."""
-    for place, container in objects(spec_of(task.template).get("containers")):
-        if container.get("name") == MAIN_CONTAINER:
-            yield place, container
+        containers = named_containers(MAIN_CONTAINER, task.template, task.template_path)
+        yield from (container for container in containers if container.json.get("env"))
 
 
 RULES = (
@@ -254,12 +245,12 @@ RULES = (
     runtime_ids_are_labels,
     *shared_rules(
         {
-            # Roles are the tasks, and their names are fixed.
+            # Roles are the tasks, with fixed names.
             "task_names_are_unique": (each_role_is_played_by_one_element,),
             "task_names_are_labels": (),
-            # The scheduler's Service, and the runtime id, are in the names.
+            # Names contain the runtime ID, and there is the scheduler's Service.
             "derived_names_are_legal": (distributed_jobs_can_name_a_service, derived_names_are_short_enough),
-            # The operator starts pods one by one: there is no gang.
+            # The operator starts pods one by one, without gangs.
             "a_gang_has_priorities_throughout": (),
         }
     ),

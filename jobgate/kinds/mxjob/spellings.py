@@ -1,8 +1,7 @@
-"""The rules of fields with two spellings, and of updates, to which another spelling is no change.
+"""Rules for fields with two spellings, and for updates, in which another spelling is not a change.
 
-The operator was published with the spellings `RuntimeId` and `PsRootPort`. It reads either, as Go matches names of
-fields in any case, and writes its own. The API server knows only what a schema lists: it would drop the other one
-silently.
+The operator was published with the spellings `RuntimeId` and `PsRootPort`. It reads both spellings, because Go ignores
+case, and writes its own. The API server would silently drop a spelling that the schema lacks.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _FORMER = ("former_runtime_id", "tasks.former_ps_root_port")
 def fields_have_one_spelling(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator reads the spelling that comes last, so only one may be set.
 
-    A stored job may have both with one value: the operator writes its spelling beside the one that was put back.
+    A stored job may have both with the same value: the operator adds its own spelling when it writes the job.
     """
     for owner, canonical, former, current, old in _spellings(job):
         if current and old and not (context.old is not None and current == old):
@@ -45,9 +44,9 @@ def old_spellings_are_left_behind(job: Job[MxJobSpec], _: Context) -> Iterator[N
 
 
 def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Job[MxJobSpec] | Task, str, str, Any, Any]]:
-    """Yield each field with two spellings: the job or the role that has it, both attributes, and both values."""
+    """Yield each field with two spellings: its job or role, both attributes, and both values."""
     spec = job.spec
-    # A runtime id that does not fit the schema does not keep the rules from the roles.
+    # An invalid runtime ID does not prevent the rules from checking the roles.
     if "runtime_id" in spec.__dict__:
         yield job, "runtime_id", "former_runtime_id", spec.runtime_id, spec.former_runtime_id
     for role in job.tasks:
@@ -56,18 +55,18 @@ def _spellings(job: Job[MxJobSpec]) -> Iterator[tuple[Job[MxJobSpec] | Task, str
 
 
 def respelled(stored: Any, written: Any) -> Any:
-    """Return a stored spec in the spelling of one that is written over it.
+    """Return a stored spec in the spelling of the spec that replaces it.
 
-    What neither spelling says in the stored one is taken over: the operator fills in the runtime id that it made up,
-    and a port for every role, and changes nothing by that.
+    If the stored spec has neither spelling, it gets the new value: the operator adds a generated runtime ID and ports,
+    which do not count as changes.
     """
     if not isinstance(stored, Mapping) or not isinstance(written, Mapping):
         return stored
     spec = _respelled(stored, written, "runtimeId", "RuntimeId")
-    roles, others = stored.get("replicaSpecs"), written.get("replicaSpecs")
-    if isinstance(roles, list) and isinstance(others, list) and len(roles) == len(others):
-        pairs = zip(roles, others, strict=True)
-        spec["replicaSpecs"] = [_respelled(role, other, "psRootPort", "PsRootPort") for role, other in pairs]
+    old_roles, new_roles = stored.get("replicaSpecs"), written.get("replicaSpecs")
+    if isinstance(old_roles, list) and isinstance(new_roles, list) and len(old_roles) == len(new_roles):
+        pairs = zip(old_roles, new_roles, strict=True)
+        spec["replicaSpecs"] = [_respelled(old, new, "psRootPort", "PsRootPort") for old, new in pairs]
     return spec
 
 
@@ -82,7 +81,7 @@ def _respelled(stored: Any, written: Any, *spellings: str) -> Any:
     return kept | {name: written[name] if value is None else value for name in used}
 
 
-#: The operator erases what its types do not have when it fills in the runtime id.
+#: The operator erases fields that its types lack when it adds the runtime ID.
 _MAY_CHANGE = MayChange({"spec.plugins": Mutable.ALWAYS})
 
 
@@ -90,7 +89,7 @@ _MAY_CHANGE = MayChange({"spec.plugins": Mutable.ALWAYS})
 def stored_jobs_stay_as_they_are(job: Job[MxJobSpec], context: Context) -> Iterator[Cause]:
     """The operator ignores changes of a stored job.
 
-    Its own writes are allowed: another spelling is not a change, and neither is a value that it fills in.
+    Its own writes are allowed: neither another spelling nor a value that it adds is a change.
     """
     if context.old is not None:
         stored = {**context.old, "spec": respelled(context.old.get("spec"), job.document.get("spec"))}

@@ -1,11 +1,11 @@
-"""TorchJob: what torch-on-k8s runs (https://github.com/hliangzhao/torch-on-k8s)."""
+"""TorchJob: the jobs of torch-on-k8s (https://github.com/hliangzhao/torch-on-k8s)."""
 
 from jobgate.jobs.binding import bind
 from jobgate.kinds.torchjob.defaults import DEFAULTS
 from jobgate.kinds.torchjob.models import RESOURCE
 from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, NETWORK_MODE, TORCH_ON_K8S
 from jobgate.kinds.torchjob.rules import RULES
-from jobgate.kinds.torchjob.runner import AI_MASTER_READY, RUNNER
+from jobgate.kinds.torchjob.runner import AI_MASTER_READY, TorchJobRunner
 from jobgate.kinds.torchjob.tasks import tasks
 
 __all__ = ["TORCHJOB"]
@@ -16,7 +16,7 @@ TORCHJOB = bind(
     tasks=tasks,
     defaults=DEFAULTS,
     rules=RULES,
-    runner=RUNNER,
+    runner=TorchJobRunner(),
     reviewed={"annotations": (NETWORK_MODE, ELASTIC_TRAINING, AI_MASTER_READY)},
     fields={
         "tasks": "torch_task_specs",

@@ -1,4 +1,4 @@
-"""What mutation adds to a TorchJob. What the operator assumes of jobs that do not say it is not stored."""
+"""The defaults of a TorchJob. Values that the operator itself assumes for absent fields are not stored."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from jobgate.kinds.torchjob.tasks import TaskType, type_of
 from webhook import Draft
 from webhook.values import objects
 
-#: What happens to a pod that has ended, by default. An AIMaster keeps its state in annotations of the job, so it
-#: continues after its container is restarted.
+#: Default restart policies. An AIMaster keeps its state in annotations of the job, so it continues after a restart.
 RESTART_POLICIES = {
     TaskType.MASTER: RestartPolicy.EXIT_CODE,
     TaskType.WORKER: RestartPolicy.ON_FAILURE,
     TaskType.AI_MASTER: RestartPolicy.ON_FAILURE,
 }
 
-#: The steps to the tasks.
+#: The path of the tasks.
 _TASKS = ("spec", "torchTaskSpecs")
 
 
 def task_defaults(job: Draft, __: Context) -> None:
-    """A task without a number of pods has one."""
+    """A task has one pod by default."""
     for _, task in job.entries(*_TASKS):
         fill(task, TaskSpec)
 

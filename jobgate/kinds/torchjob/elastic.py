@@ -1,4 +1,4 @@
-"""The rules of elastic training: by torchrun within the bounds of a policy, or by an AIMaster."""
+"""Rules for elastic training: by torchrun within the bounds of a policy, or by an AIMaster."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def an_elastic_job_has_a_policy(job: Job[TorchJobSpec], _: Context) -> Iterator[
         ("rendezvous_backend", "rendezvousBackend", "must be the rendezvous backend, such as c10d"),
         ("rendezvous_endpoint", "rendezvousEndpoint", "must be the rendezvous endpoint, as host:port"),
     ):
-        # A field that does not fit the schema is reported already, and counts as set.
+        # An invalid field is already reported, and counts as set.
         if getattr(policy, attribute, True) in {None, ""}:
             yield Required(POLICY / field, reason)
 
@@ -49,18 +49,18 @@ def workers_are_within_the_bounds(job: Job[TorchJobSpec], _: Context) -> Iterato
     """
     if not job.spec.enable_torch_elastic or job.spec.torch_elastic_policy is None:
         return
-    least, most = job.get("min_replicas"), job.get("max_replicas")
+    low, high = job.get("min_replicas"), job.get("max_replicas")
     worker, replicas = _worker(job)
     if worker is None:
         yield Required(TASKS.key(TaskType.WORKER.value), "an elastic job needs a Worker task")
         return
-    if least is not None and most is not None and least > most:
+    if low is not None and high is not None and low > high:
         return  # reported by another rule
-    if least is not None and replicas < least:
-        detail = f"must be at least {POLICY}.numMinReplicas, which is {least}"
+    if low is not None and replicas < low:
+        detail = f"must be at least {POLICY}.numMinReplicas, which is {low}"
         yield Invalid(worker.at("replicas"), replicas, detail)
-    if most is not None and replicas > most:
-        detail = f"must be at most {POLICY}.numMaxReplicas, which is {most}"
+    if high is not None and replicas > high:
+        detail = f"must be at most {POLICY}.numMaxReplicas, which is {high}"
         yield Invalid(worker.at("replicas"), replicas, detail)
 
 
@@ -69,25 +69,25 @@ def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Ite
     """All pods up to numMaxReplicas need valid names: otherwise the job could not be scaled later."""
     if not job.spec.enable_torch_elastic:
         return
-    most, name = job.get("max_replicas"), expected_name(context)
+    maximum, name = job.get("max_replicas"), expected_name(context)
     worker, replicas = _worker(job)
-    if most is None or not name or worker is None:
+    if maximum is None or not name or worker is None:
         return
-    now, scaled = (
-        len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1)) for count in (replicas, most)
+    length, scaled_length = (
+        len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1)) for count in (replicas, maximum)
     )
-    if now <= LABEL_LIMIT < scaled:
+    if length <= LABEL_LIMIT < scaled_length:
         detail = f"pods are named <job>-<task>-<index>, and names with such an index exceed {LABEL_LIMIT} characters"
-        yield Invalid(job.at("max_replicas"), most, f"{detail}: use a shorter job name")
+        yield Invalid(job.at("max_replicas"), maximum, f"{detail}: use a shorter job name")
 
 
 def _worker(job: Job[TorchJobSpec]) -> tuple[TorchTask | None, int]:
-    """Return the Worker of a job, or None, and the number of its pods."""
+    """Return the Worker task of a job, or None, and the number of its pods."""
     tasks = {task.role: (task, task.replicas) for task in reversed(all_torch_tasks(job))}
     return tasks.get(TaskType.WORKER, (None, 0))
 
 
-#: A name or an address, as torchrun reads them.
+#: A host name or an address, in the format of torchrun.
 _HOST: Final = re.compile(r"[\w.:-]+|\[[\w.:-]+\]")
 
 
@@ -103,9 +103,9 @@ def the_rendezvous_is_at_a_port(job: Job[TorchJobSpec], _: Context) -> Iterator[
     endpoint, backend = policy.rendezvous_endpoint or "", policy.rendezvous_backend
     host, colon, port = endpoint.rpartition(":") if not endpoint.endswith("]") else (endpoint, "", "")
     host = host if colon else endpoint
-    named = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
-    needed = colon or backend is RendezvousBackend.STATIC
-    if endpoint and (not _HOST.fullmatch(host) or (needed and not named)):
+    is_port = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+    needs_port = colon or backend is RendezvousBackend.STATIC
+    if endpoint and (not _HOST.fullmatch(host) or (needs_port and not is_port)):
         detail = "must be host:port with a port between 1 and 65535, such as job-master-0:29400"
         yield Invalid(POLICY / "rendezvousEndpoint", endpoint, detail)
 
@@ -147,7 +147,7 @@ def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], context: Context) -> 
         yield Notice(worker.path, f"torch-on-k8s scales only the key {TaskType.WORKER}: use this spelling")
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 elastic_rules = (
     an_elastic_job_has_a_policy,
     the_rendezvous_is_at_a_port,

@@ -1,4 +1,4 @@
-"""The shape of a TorchJob: `train.distributed.io/v1alpha1`."""
+"""The models of a TorchJob: `train.distributed.io/v1alpha1`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from crdgen import (
     Version,
 )
 from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Positive
-from jobgate.jobs.runner import Clean, RunStatus
+from jobgate.jobs.runner import Clean
+from jobgate.jobs.status import RunStatus
 from jobgate.names import ENTRIES_LIMIT
 
 

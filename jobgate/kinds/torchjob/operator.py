@@ -1,4 +1,4 @@
-"""The profile of torch-on-k8s: what it makes of a TorchJob, how it labels pods, and what torch and torchrun read."""
+"""The profile of torch-on-k8s: how it creates and labels pods, and the variables that torch and torchrun read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jobgate.podchecks.reading import named_containers
 from webhook import Path
 from webhook.values import labels_of, mapping, objects, whole
 
-#: What an installation says whose operator reads the canonical spellings, and `dependsOn`.
+#: The capabilities of an operator that reads the canonical spellings, and `dependsOn`.
 CANONICAL_SPELLINGS = "torchjobs/canonical-spellings"
 DEPENDS_ON = "torchjobs/dependsOn"
 
@@ -25,16 +25,16 @@ DEPENDS_ON = "torchjobs/dependsOn"
 NETWORK_MODE = "distributed.io/network-mode"
 ELASTIC_TRAINING = "distributed.io/enable-elastic-training"
 
-#: The annotation of the master's template, or of the worker's, that the operator writes only to have a new generation.
+#: The annotation of the master's or worker's template that the operator writes only to increase the generation.
 GENERATION = "distributed.io/generation-to-increase"
 
-#: The volume that a job with a model version has in every pod.
+#: The volume that the operator adds to every pod of a job with a model version.
 MODEL_VOLUME = "modelvolume"
 
-#: Variables that the operator appends to the containers. Of two of one name, the last wins.
+#: Variables that the operator appends to the containers. The last of two variables with the same name applies.
 RESERVED_ENV = frozenset({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"})
 
-#: The container that the operator takes for the one that trains, and the port that the workers find the master by.
+#: The container that runs the training, and its port that the workers connect to.
 MAIN_CONTAINER = "torch"
 PORT_NAME = "torchjob-port"
 PORT = 23456
@@ -43,27 +43,27 @@ _GROUP, _KIND = "train.distributed.io", "TorchJob"
 _OPERATOR, _JOB, _TASK, _INDEX = "group-name", "job-name", "task-type", "task-index"
 _AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
 
-#: Facts of a job: where its master listens, and the arguments of torchrun of an elastic one.
+#: Facts of a job: the port of its master, and the arguments of torchrun if the job is elastic.
 MASTER_PORT, NODES, PROCESSES, BACKEND, ENDPOINT = "master-port", "nodes", "processes", "backend", "endpoint"
 
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
-    """Return whose a pod of torch-on-k8s is."""
+    """Return the claim of a pod of torch-on-k8s."""
     index = labels_of(pod).get(_INDEX)
     return labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
 
 
 def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
-    """Return what the variables of a job's pods need beside its tasks."""
+    """Return the facts that the variables of a job's pods need."""
     facts = {MASTER_PORT: str(_master_port(job))}
     policy = job.spec.torch_elastic_policy
     return facts | _elastic(policy) if job.spec.enable_torch_elastic and policy is not None else facts
 
 
 def contract(member: Member) -> Iterator[Variable]:
-    """Yield what torch-on-k8s sets in containers, for those that it ignores, and the same for torchrun.
+    """Yield the variables of torch-on-k8s, for containers that it ignores, and the same values for torchrun.
 
-    An AIMaster does not train: it has no rank. The operator gives it one all the same, which is that of a worker.
+    An AIMaster does not train, so it has no rank here. The operator gives it the rank of a worker.
     """
     crew = member.crew
     if member.part.name == _AI_MASTER:
@@ -87,13 +87,13 @@ def contract(member: Member) -> Iterator[Variable]:
 
 
 def _master_port(job: Job[TorchJobSpec]) -> int:
-    """Return the port of the container that trains in the master: the operator looks for it by name."""
+    """Return the port of the master's training container, which has a fixed name."""
     master = task_of(job, TaskType.MASTER) if job.has_readable_tasks else None
     return named_port(getattr(master, "template", {})) or PORT
 
 
 def named_port(template: Mapping[str, Any]) -> int | None:
-    """Return the port of the container that trains by which others find it; None if it has none."""
+    """Return the port with the fixed name in a template's training container; None if there is none."""
     for container in named_containers(MAIN_CONTAINER, template, Path()):
         for _, port in objects(container.json.get("ports")):
             number = whole(port.get("containerPort"))
@@ -105,9 +105,9 @@ def named_port(template: Mapping[str, Any]) -> int | None:
 def _elastic(policy: TorchElasticPolicy) -> dict[str, str]:
     """Return the arguments that the operator gives to torchrun."""
     facts = {PROCESSES: str(policy.nproc_per_node or policy.num_workers_per_node_policy or 1)}
-    least, most = policy.num_min_replicas, policy.num_max_replicas
-    if least is not None and most is not None:
-        facts[NODES] = f"{least}:{most}"
+    low, high = policy.num_min_replicas, policy.num_max_replicas
+    if low is not None and high is not None:
+        facts[NODES] = f"{low}:{high}"
     for fact, value in ((BACKEND, policy.rendezvous_backend), (ENDPOINT, policy.rendezvous_endpoint)):
         if value:
             facts[fact] = str(value)
@@ -120,12 +120,11 @@ MEMBERS = Members(
     labels={_OPERATOR: _GROUP, _JOB: "{job}"},
     contract=contract,
     facts=facts,
-    # Its own gang scheduling and queues.
 )
 
 
 def annotation(job: Job[Any], key: str) -> str | None:
-    """Return the value of an annotation of the job, or None if it has none that is a text."""
+    """Return the value of an annotation of the job; None if it is absent or not a text."""
     metadata = mapping(job.document.get("metadata"))
     value = mapping(metadata.get("annotations")).get(key)
     return value if isinstance(value, str) else None
@@ -137,7 +136,7 @@ def scaled_by_ai_master(job: Job[Any]) -> bool:
 
 
 def restart_policy_of_pods(job: Job[Any], task: Task) -> str | None:
-    """Return the restart policy that the operator gives to the pods of a task; None if it cannot be read."""
+    """Return the restart policy that the operator sets in the pods of a task; None if it is invalid."""
     if scaled_by_ai_master(job):
         return RestartPolicy.ON_FAILURE.value
     policy = task.restart_policy if isinstance(task, TorchTask) else None
@@ -148,10 +147,10 @@ def restart_policy_of_pods(job: Job[Any], task: Task) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class TorchOnK8s(Operator):
-    """An operator that gives pods the restart policy of their task."""
+    """An operator that sets the restart policy of pods from their task."""
 
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-        """Return the Pod that the operator makes of a task."""
+        """Return the Pod that the operator creates for a task."""
         pod = super().pod(job, task, shared)
         policy = restart_policy_of_pods(job, task)
         if policy is not None:
@@ -163,8 +162,8 @@ TORCH_ON_K8S = TorchOnK8s(
     name="torch-on-k8s",
     minor=22,
     pod_name="{job}-{task}-{index}",
-    # The kind's own rules report these, in its spellings. Queues and gangs are no words of its own: as published it
-    # does not start, and takes no job out of a queue.
+    # The kind's own rules report these if the operator ignores them. Queues and gangs are not included: the published
+    # operator does not start jobs from a queue.
     supports=frozenset({"depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}),
     capabilities=frozenset({CANONICAL_SPELLINGS.partition("/")[2]}),
     members=MEMBERS,

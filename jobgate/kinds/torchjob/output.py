@@ -1,4 +1,4 @@
-"""The rules of a job's output: the version of a model, and the volume that the pods write it to."""
+"""Rules for a job's output: the version of a model, and the volume that the pods write it to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, Path, Required
 from webhook.values import objects, spec_of
 from webhook.view import json_name
 
-#: The fields of the spec, and of each type of storage, that must be set.
+#: Required fields of the spec, and of each type of storage.
 _OF_SPEC = {
     "model_name": "must be the name of the Model",
     "image_repo": "must be the repository of the image to build",
@@ -34,7 +34,7 @@ _STORAGE = f"{_SPEC}.storage"
 
 
 def _missing(part: BaseModel, required: Mapping[str, str], path: Path) -> Iterator[Cause]:
-    """Yield a cause for each attribute that is empty. One that does not fit the schema is reported already."""
+    """Yield a cause for each empty attribute. Invalid attributes are already reported."""
     for name, detail in required.items():
         if not getattr(part, name, True):
             yield Required(path / json_name(type(part), name), detail)
@@ -113,7 +113,7 @@ def only_the_spec_of_a_model_version_is_read(job: Job[TorchJobSpec], context: Co
             yield Notice(f"spec.modelVersion.{name}", detail)
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 output_rules = (
     an_output_says_what_it_is,
     a_model_has_a_legal_name,

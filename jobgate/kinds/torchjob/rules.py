@@ -1,4 +1,4 @@
-"""The rules of a TorchJob beyond its schema."""
+"""Rules for TorchJobs beyond the schema."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
 
 @rule("torch_task_specs")
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
-    """Keys are case-insensitive: of two equal keys, the operator would drop one."""
+    """Keys are case-insensitive: the operator would drop one of two equal keys."""
     seen: dict[str | None, str] = {}
     for task in torch_tasks(job):
         first = seen.setdefault(task.name, task.key)
@@ -130,7 +130,7 @@ def spot_tasks_make_sound_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[
     """Labels and priority class are copied to the pods."""
     for task, spot in _spot_tasks(job):
         path = task.at("spot_task_spec")
-        # A broken field does not keep the rule from the other.
+        # If one field is invalid, the other is checked.
         for key, value in (getattr(spot, "labels", None) or {}).items():
             if fault := qualified_name(key):
                 yield Invalid(path / "labels", key, fault)
@@ -153,7 +153,7 @@ def spot_tasks_keep_their_priority(job: Job[TorchJobSpec], __: Context) -> Itera
 
 
 def _spot_tasks(job: Job[TorchJobSpec]) -> Iterator[tuple[TorchTask, SpotTaskSpec]]:
-    """Yield the tasks with spot pods, each with the settings of these."""
+    """Yield the tasks with spot pods, each with its settings."""
     for task in torch_tasks(job):
         if (spot := task.part.spot_task_spec) is not None:
             yield task, spot
@@ -179,22 +179,21 @@ def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> I
 def minima_can_be_reached(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator creates no gang that needs more pods than its task has."""
     counts = {task.name: task.replicas for task in torch_tasks(job)}
-    for key, least in (job.spec.min_members or {}).items():
-        if (count := counts.get(key.lower())) is not None and least > count:
-            yield Invalid(MINIMA.key(key), least, f"must be at most {count}, the replicas of the task")
+    for key, minimum in (job.spec.min_members or {}).items():
+        if (count := counts.get(key.lower())) is not None and minimum > count:
+            yield Invalid(MINIMA.key(key), minimum, f"must be at most {count}, the replicas of the task")
 
 
 @rule("min_available")
 def the_minimum_of_the_job_can_be_reached(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has never starts. Pods of the AIMaster do not count."""
-    least = job.get("min_available")
-    if least is None:
+    minimum = job.get("min_available")
+    if minimum is None:
         return
     total = sum([task.replicas for task in all_torch_tasks(job) if task.role is not TaskType.AI_MASTER])
-    if least > total:
-        yield Invalid(
-            job.at("min_available"), least, f"must be at most {total}, the total replicas of the Master and the Worker"
-        )
+    if minimum > total:
+        detail = f"must be at most {total}, the total replicas of the Master and the Worker"
+        yield Invalid(job.at("min_available"), minimum, detail)
 
 
 @rule(f"annotations.{NETWORK_MODE}")
@@ -223,7 +222,7 @@ def the_restart_policy_is_the_tasks(job: Job[TorchJobSpec], context: Context) ->
 
 @rule()
 def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
-    """The operator appends its own variables, and of two with the same name the last wins."""
+    """The operator appends its own variables, and the last variable with a name applies."""
     for task in torch_tasks(job):
         for place, container in _containers(task):
             for index, variable in objects(container.get("env")):
@@ -265,13 +264,13 @@ RULES = (
     minima_are_of_tasks_that_form_gangs,
     *shared_rules(
         {
-            # The names of tasks are keys, read in any case, and those of their types.
+            # The names of tasks are the names of their types, as case-insensitive keys.
             "task_names_are_unique": (there_is_one_task_of_each_type,),
             "task_names_are_labels": (task_types_are_known,),
-            # There is a gang for each task, or one for the job that leaves the AIMaster out.
+            # There is a gang for each task, or one for the job without the AIMaster.
             "minimum_is_at_most_the_pods": (the_minimum_of_the_job_can_be_reached,),
             "task_minima_are_at_most_their_replicas": (minima_can_be_reached,),
-            # The bounds are of the workers.
+            # The bounds are for the workers only.
             "replicas_are_within_bounds": (),
             "minima_agree": (),
             "a_gang_has_priorities_throughout": (),

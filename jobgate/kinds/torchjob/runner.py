@@ -1,4 +1,4 @@
-"""How the runner runs a TorchJob: as torch-on-k8s is meant to."""
+"""How the runner runs a TorchJob: as torch-on-k8s is meant to do it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.jobs.job import Job
-from jobgate.jobs.runner import (
-    Clean,
-    Progress,
-    Retry,
-    Runner,
-    RunPhase,
-    StartCondition,
-    TaskProgress,
-    all_started,
-    conditions_of,
-    set_condition,
-    waits_for_names,
-)
+from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
+from jobgate.jobs.runner import Clean, Retry, Runner
+from jobgate.jobs.status import conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -40,14 +30,14 @@ from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, TASK_LABEL
 from webhook.values import mapping, objects, spec_of, text
 
-#: The annotation of a job by which its AIMaster lets the other tasks start.
+#: The annotation of a job that its AIMaster sets to `ready` so that the other tasks start.
 AI_MASTER_READY: Final = "aimaster"
-#: Exit codes after which a pod is replaced; after every other one the job fails (torch-on-k8s).
+#: Exit codes after which torch-on-k8s replaces a pod; after any other the job has failed.
 RETRYABLE: Final = (130, 137, 138, 143)
-#: Where a program finds the place for its model.
+#: The variable with the path where the program saves its model.
 MODEL_VARIABLE: Final = "TORCH_ON_K8S_MODEL_PATH"
 
-#: The phases in which a job runs no pods, which its kind calls `Queuing`; and why it is in a queue, or no longer.
+#: Phases without pods, for which the condition is `Queuing`, and the reasons of that condition.
 _HELD: Final = frozenset({RunPhase.SUSPENDED, RunPhase.QUEUED, RunPhase.ABORTED})
 ENQUEUED: Final = "JobEnqueued"
 DEQUEUED: Final = "JobDequeued"
@@ -55,56 +45,154 @@ DEQUEUED: Final = "JobDequeued"
 _AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
 
 
-def variables(member: Member) -> Iterator[Variable]:
-    """Yield what torch-on-k8s sets in every container, and the same for torchrun."""
-    crew, is_master = member.crew, member.part.name == _MASTER
-    master = crew.part(_MASTER)
-    if master is not None:
-        yield Variable("MASTER_ADDR", "localhost" if is_master else crew.pod_name(master, 0))
-        yield Variable("MASTER_PORT", crew.facts.get(MASTER_PORT, str(PORT)))
-    yield Variable("RANK", "0" if is_master else str(member.index + 1))
-    yield Variable("WORLD_SIZE", str(sum(part.replicas for part in crew.parts if part.name != _AI_MASTER)))
-    yield Variable("PYTHONUNBUFFERED", "0")
-    yield from contract(member)
+class TorchJobRunner(Runner[TorchJobSpec]):
+    """Runs TorchJobs."""
+
+    orphaned = "the published torch-on-k8s panics at its start, with its default flags"
+    rivals = ("torch-on-k8s",)
+    supports = frozenset({"priority_class_name", "depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"})
+    outside_gangs = frozenset({_AI_MASTER})
+
+    def variables(self, member: Member) -> Iterator[Variable]:
+        """Yield what torch-on-k8s sets in every container, and the same for torchrun."""
+        crew, is_master = member.crew, member.part.name == _MASTER
+        master = crew.part(_MASTER)
+        if master is not None:
+            yield Variable("MASTER_ADDR", "localhost" if is_master else crew.pod_name(master, 0))
+            yield Variable("MASTER_PORT", crew.facts.get(MASTER_PORT, str(PORT)))
+        yield Variable("RANK", "0" if is_master else str(member.index + 1))
+        yield Variable("WORLD_SIZE", str(sum(part.replicas for part in crew.parts if part.name != _AI_MASTER)))
+        yield Variable("PYTHONUNBUFFERED", "0")
+        yield from contract(member)
+
+    def services(self, job: Job[TorchJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
+        """Yield a headless Service for each pod whose main container has the port, and always for the master's."""
+        for task in torch_tasks(job):
+            part = crew.part(task.name or "")
+            port = named_port(task.template) or (PORT if task.role is TaskType.MASTER else None)
+            if part is None or port is None:
+                continue
+            for index in range(part.replicas):
+                selector = {**crew.labels, TASK_LABEL: part.name, COMPLETION_INDEX: str(index)}
+                spec = {"clusterIP": "None", "selector": selector, "ports": [{"name": PORT_NAME, "port": port}]}
+                yield {"metadata": {"name": crew.pod_name(part, index)}, "spec": spec}
+
+    def pod_spec(self, job: Job[TorchJobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
+        """Add the arguments of torchrun, and the volume for the model."""
+        containers = [dict(container) for _, container in objects(spec.get("containers"))]
+        if ENDPOINT in crew.facts:
+            for container in containers:
+                container["args"] = [*_torchrun_arguments(crew), *(container.get("args") or ())]
+        storage = job.document
+        for field in ("spec", "modelVersion", "spec", "storage"):
+            storage = mapping(storage.get(field))
+        local, nfs = mapping(storage.get("localStorage")), mapping(storage.get("nfs"))
+        volumes = list(spec.get("volumes") or ())
+        if path := text((nfs or local).get("mountPath")):
+            source = {"nfs": {key: nfs[key] for key in ("server", "path") if key in nfs}}
+            volumes.append({"name": MODEL_VOLUME, **(source if nfs else {"hostPath": {"path": local.get("path")}})})
+            for container in containers:
+                mounts = [*(container.get("volumeMounts") or ()), {"name": MODEL_VOLUME, "mountPath": path}]
+                env = container.get("env") or []
+                if not any(variable.get("name") == MODEL_VARIABLE for variable in env):
+                    env = [*env, {"name": MODEL_VARIABLE, "value": path}]
+                container |= {"volumeMounts": mounts, "env": env}
+        return {**spec, "containers": containers, **({"volumes": volumes} if volumes else {})}
+
+    def start_condition(self, job: Job[TorchJobSpec], task: Task) -> StartCondition:
+        """Return the tasks of other types that this one waits for, and whether it waits for the AIMaster."""
+        has_ai_master = task_of(job, TaskType.AI_MASTER) is not None
+        ready = annotation(job, AI_MASTER_READY) == "ready"
+        gate = f"annotation {AI_MASTER_READY}: ready" if has_ai_master and not ready and task.name != _AI_MASTER else ""
+        written = getattr(task.part, "depends_on", None)
+        if written is None:
+            return StartCondition(super().start_condition(job, task).tasks, gate=gate)
+        named = (item for item in written if hasattr(item, "depends_on") and hasattr(item, "on_phase"))
+        return StartCondition(
+            tuple((item.depends_on.lower(), item.on_phase is OnPhase.SUCCEEDED) for item in named), gate=gate
+        )
+
+    def gang_minimum(self, job: Job[TorchJobSpec]) -> int:
+        """Return the pods that start together. An AIMaster is scheduled by itself."""
+        minimum = job.get("min_available")
+        if minimum is not None:
+            return int(minimum)
+        ai_master = task_of(job, TaskType.AI_MASTER)
+        return sum(
+            task.replicas if task.min_available is None else task.min_available
+            for task in job.all_tasks
+            if task is not ai_master
+        )
+
+    def priority(self, job: Job[TorchJobSpec]) -> int | None:
+        """Return the priority in the scheduling policy."""
+        policy = job.spec.scheduling_policy
+        return policy.priority if policy else None
+
+    def retry(self, job: Job[TorchJobSpec], task: Task) -> Retry:
+        """Follow the task's restart policy. A batch Job has no `Always`: it is the same as `OnFailure` here."""
+        policy = task.restart_policy if isinstance(task, TorchTask) else None
+        if policy is None:
+            policy = RestartPolicy.EXIT_CODE if task.name == _MASTER else RestartPolicy.ON_FAILURE
+        limit = job.spec.backoff_limit
+        if policy is RestartPolicy.NEVER:
+            return Retry("Never", 0)
+        if policy is not RestartPolicy.EXIT_CODE:
+            return Retry("OnFailure", limit)
+        names = {container.get("name") for _, container in objects(spec_of(task.template).get("containers"))}
+        return Retry("Never", limit, MAIN_CONTAINER if MAIN_CONTAINER in names else "", ("NotIn", RETRYABLE))
+
+    def restart_limit(self, job: Job[TorchJobSpec]) -> int | None:
+        """Return `backoffLimit`."""
+        return job.spec.backoff_limit
+
+    def is_running(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
+        """Return whether all pods are ready, or the master or AIMaster is active and no pod has failed."""
+        failed = any(task.phases.get("Failed") for task in tasks.values())
+        leads = any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
+        return all_started(tasks) or (leads and not failed)
+
+    def has_succeeded(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
+        """Return whether the AIMaster has succeeded, or the master and all workers."""
+        if _AI_MASTER in tasks and tasks[_AI_MASTER].complete:
+            return True
+        return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
+
+    def deadline(self, job: Job[TorchJobSpec]) -> int | None:
+        """Return the deadline, in either spelling."""
+        return _first(job.spec.active_deadline_seconds, job.spec.active_durations)
+
+    def status(self, job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the status. The newest condition is the last: `kubectl get` shows it as the state."""
+        stored, phase = mapping(job.document.get("status")), progress.phase
+        # By type, in the case in which the key is written.
+        keys = {task.name: str(task.role or task.key) for task in torch_tasks(job)}
+        tasks = {keys.get(task.name, task.name): _task_status(job, task) for task in progress.tasks.values()}
+        status = {**stored, "conditions": _conditions(job, progress), "taskStatuses": tasks}
+        if phase is not RunPhase.QUEUED or stored.get("startTime"):
+            status["startTime"] = stored.get("startTime") or progress.timestamp
+        if phase.ended:
+            status["completionTime"] = stored.get("completionTime") or progress.timestamp
+        return status
+
+    def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
+        """Read the conditions."""
+        ends = {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}
+        conditions = (condition for _, condition in objects(status.get("conditions")))
+        types = (condition.get("type") for condition in conditions if condition.get("status") == "True")
+        return next((ends[kind] for kind in types if kind in ends), None)
+
+    def clean_policy(self, job: Job[TorchJobSpec]) -> Clean:
+        """Return `cleanPodPolicy`, in either spelling."""
+        policy = job.spec.clean_pod_policy or job.spec.clen_pod_policy
+        return Clean(policy.value) if policy else Clean.NONE
+
+    def ttl(self, job: Job[TorchJobSpec]) -> int | None:
+        """Return the seconds after the end, in either spelling."""
+        return _first(job.spec.ttl_seconds_after_finished, job.spec.old_ttl_seconds_after_finished)
 
 
-def services(job: Job[TorchJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
-    """Yield a headless Service for each pod whose container that trains has the port; the master's has it always."""
-    for task in torch_tasks(job):
-        part = crew.part(task.name or "")
-        port = named_port(task.template) or (PORT if task.role is TaskType.MASTER else None)
-        if part is None or port is None:
-            continue
-        for index in range(part.replicas):
-            selector = {**crew.labels, TASK_LABEL: part.name, COMPLETION_INDEX: str(index)}
-            spec = {"clusterIP": "None", "selector": selector, "ports": [{"name": PORT_NAME, "port": port}]}
-            yield {"metadata": {"name": crew.pod_name(part, index)}, "spec": spec}
-
-
-def pod(job: Job[TorchJobSpec], _: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a task's pods: with the arguments of torchrun, and the place for the model."""
-    containers = [dict(one) for _, one in objects(spec.get("containers"))]
-    if ENDPOINT in crew.facts:
-        for container in containers:
-            container["args"] = [*_arguments(crew), *(container.get("args") or ())]
-    storage = job.document
-    for word in ("spec", "modelVersion", "spec", "storage"):
-        storage = mapping(storage.get(word))
-    local, nfs = mapping(storage.get("localStorage")), mapping(storage.get("nfs"))
-    volumes = list(spec.get("volumes") or ())
-    if mount := text((nfs or local).get("mountPath")):
-        source = {"nfs": {key: nfs[key] for key in ("server", "path") if key in nfs}}
-        volumes.append({"name": MODEL_VOLUME, **(source if nfs else {"hostPath": {"path": local.get("path")}})})
-        for container in containers:
-            mounts = [*(container.get("volumeMounts") or ()), {"name": MODEL_VOLUME, "mountPath": mount}]
-            env = container.get("env") or []
-            if not any(one.get("name") == MODEL_VARIABLE for one in env):
-                env = [*env, {"name": MODEL_VARIABLE, "value": mount}]
-            container |= {"volumeMounts": mounts, "env": env}
-    return {**spec, "containers": containers, **({"volumes": volumes} if volumes else {})}
-
-
-def _arguments(crew: Crew) -> list[str]:
+def _torchrun_arguments(crew: Crew) -> list[str]:
     """Return the arguments of torchrun for an elastic job."""
     facts = crew.facts
     master = crew.part(_MASTER)
@@ -118,87 +206,19 @@ def _arguments(crew: Crew) -> list[str]:
     ]
 
 
-def retry(job: Job[TorchJobSpec], task: Task) -> Retry:
-    """Return how failed pods are replaced, by the task's restart policy. A batch Job has no `Always`."""
-    policy = task.restart_policy if isinstance(task, TorchTask) else None
-    if policy is None:
-        is_master = task.name == _MASTER
-        policy = RestartPolicy.EXIT_CODE if is_master else RestartPolicy.ON_FAILURE
-    limit = job.spec.backoff_limit
-    if policy is RestartPolicy.NEVER:
-        return Retry("Never", 0)
-    if policy is not RestartPolicy.EXIT_CODE:
-        return Retry("OnFailure", limit)
-    names = {one.get("name") for _, one in objects(spec_of(task.template).get("containers"))}
-    return Retry("Never", limit, MAIN_CONTAINER if MAIN_CONTAINER in names else "", ("NotIn", RETRYABLE))
-
-
-def waits(job: Job[TorchJobSpec], task: Task) -> StartCondition:
-    """Return what a task waits for: other types, and the AIMaster's word where there is one."""
-    has_ai_master = task_of(job, TaskType.AI_MASTER) is not None
-    ready = annotation(job, AI_MASTER_READY) == "ready"
-    gate = f"annotation {AI_MASTER_READY}: ready" if has_ai_master and not ready and task.name != _AI_MASTER else ""
-    written = getattr(task.part, "depends_on", None)
-    if written is None:
-        return StartCondition(waits_for_names(job, task).tasks, gate=gate)
-    named = (item for item in written if hasattr(item, "depends_on") and hasattr(item, "on_phase"))
-    return StartCondition(
-        tuple((item.depends_on.lower(), item.on_phase is OnPhase.SUCCEEDED) for item in named), gate=gate
-    )
-
-
-def succeeded(_: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Return whether the job has succeeded: its AIMaster has, or its master and all workers."""
-    if _AI_MASTER in tasks and tasks[_AI_MASTER].complete:
-        return True
-    return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
-
-
-def running(job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Return whether all pods are, or the master or AIMaster, however many workers are, and no pod has failed."""
-    failed = any(task.phases.get("Failed") for task in tasks.values())
-    leads = any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
-    return all_started(job, tasks) or (leads and not failed)
-
-
-def gang(job: Job[TorchJobSpec]) -> int:
-    """Return the pods that start together; those of an AIMaster are scheduled by themselves."""
-    stated = job.get("min_available")
-    if stated is not None:
-        return int(stated)
-    alone = task_of(job, TaskType.AI_MASTER)
-    return sum(
-        task.replicas if task.min_available is None else task.min_available
-        for task in job.all_tasks
-        if task is not alone
-    )
-
-
-def priority(job: Job[TorchJobSpec]) -> int | None:
-    """Return the priority that the scheduling policy states."""
-    policy = job.spec.scheduling_policy
-    return policy.priority if policy else None
-
-
-def clean(job: Job[TorchJobSpec]) -> Clean:
-    """Return which pods of an ended job are deleted, in either spelling."""
-    policy = job.spec.clean_pod_policy or job.spec.clen_pod_policy
-    return Clean(policy.value) if policy else Clean.NONE
-
-
 def _first(*values: int | None) -> int | None:
     return next((value for value in values if value is not None), None)
 
 
-def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
-    """Return the status. The newest condition is the last: what `kubectl get` shows as the state."""
-    former, phase = mapping(job.document.get("status")), progress.phase
+def _conditions(job: Job[TorchJobSpec], progress: Progress) -> list[dict[str, Any]]:
+    """Return the conditions, the newest last."""
+    phase = progress.phase
     conditions = conditions_of(job)
 
     def put(kind: str, *, true: bool = True, reason: str = "", message: str = "") -> None:
         nonlocal conditions
         new = {"type": kind, "status": str(true), "reason": reason or f"Job{kind}", "message": message}
-        stored = next((one for one in conditions if one["type"] == kind), None)
+        stored = next((condition for condition in conditions if condition["type"] == kind), None)
         if stored is None and not true:
             return
         if stored and not true:
@@ -213,28 +233,17 @@ def status(job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         for other in ("Queuing", "Running", "Restarting"):
             if other != kind:
                 put(other, true=False)
-        # The reference removes the opposite of these two.
+        # torch-on-k8s removes the opposite of these two.
         opposite = {"Running": "Restarting", "Restarting": "Running"}.get(kind)
-        conditions = [one for one in conditions if one["type"] != opposite]
+        conditions = [condition for condition in conditions if condition["type"] != opposite]
         reason = progress.reason or (f"Job{phase}" if held or phase is RunPhase.TERMINATED else "")
-        put(kind, reason=ENQUEUED if phase is RunPhase.QUEUED else reason, message=progress.sentence)
-    elif any(one["type"] == "Queuing" and one.get("reason") == ENQUEUED for one in conditions):
+        put(kind, reason=ENQUEUED if phase is RunPhase.QUEUED else reason, message=progress.full_message)
+    elif any(condition["type"] == "Queuing" and condition.get("reason") == ENQUEUED for condition in conditions):
         put("Queuing", reason=DEQUEUED, message="the job has left its queue")
-    # By type, in whichever case the key is written.
-    keys = {task.name: str(task.role or task.key) for task in torch_tasks(job)}
-    made: dict[str, Any] = {
-        **former,
-        "conditions": conditions,
-        "taskStatuses": {keys.get(task.name, task.name): _seen(job, task) for task in progress.tasks.values()},
-    }
-    if phase is not RunPhase.QUEUED or former.get("startTime"):
-        made["startTime"] = former.get("startTime") or progress.stamp
-    if phase.ended:
-        made["completionTime"] = former.get("completionTime") or progress.stamp
-    return made
+    return conditions
 
 
-def _seen(job: Job[TorchJobSpec], task: TaskProgress) -> dict[str, Any]:
+def _task_status(job: Job[TorchJobSpec], task: TaskProgress) -> dict[str, Any]:
     labels = {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: job.document["metadata"]["name"], TASK_LABEL: task.name}
     return {
         "selector": ",".join(f"{key}={value}" for key, value in labels.items()),
@@ -243,33 +252,3 @@ def _seen(job: Job[TorchJobSpec], task: TaskProgress) -> dict[str, Any]:
         "succeeded": task.succeeded,
         "failed": task.phases.get("Failed", 0),
     }
-
-
-def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
-    """Return how a job has ended."""
-    ends = {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}
-    holding = (one.get("type") for _, one in objects(status.get("conditions")) if one.get("status") == "True")
-    return next((ends[kind] for kind in holding if kind in ends), None)
-
-
-RUNNER = Runner(
-    status=status,
-    phase_of=phase_of,
-    variables=variables,
-    services=services,
-    pod=pod,
-    retry=retry,
-    limit=lambda job: job.spec.backoff_limit,
-    clean=clean,
-    waits=waits,
-    succeeded=succeeded,
-    running=running,
-    gang=gang,
-    priority=priority,
-    orphaned="the published torch-on-k8s panics at its start, with its default flags",
-    rivals=("torch-on-k8s",),
-    supports=frozenset({"priority_class_name", "depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}),
-    lonely=frozenset({_AI_MASTER}),
-    ttl=lambda job: _first(job.spec.ttl_seconds_after_finished, job.spec.old_ttl_seconds_after_finished),
-    deadline=lambda job: _first(job.spec.active_deadline_seconds, job.spec.active_durations),
-)

@@ -1,4 +1,4 @@
-"""The rules of words that are spelled in two ways: the operator's own slips, and what is meant."""
+"""Rules for fields with two spellings: the operator's own misspellings, and the canonical spellings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webhook.text import shown
 
 _POLICY = "torch_elastic_policy"
 
-#: The fields with two spellings: the one that the operator reads, and the canonical one.
+#: The fields with two spellings: the operator's, and the canonical one.
 _OF_JOB = (
     ("clen_pod_policy", "clean_pod_policy"),
     ("old_ttl_seconds_after_finished", "ttl_seconds_after_finished"),
@@ -27,9 +27,9 @@ _OF_POLICY = (("num_workers_per_node_policy", "nproc_per_node"),)
 @rule()
 def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator reads only one of two spellings, which may not be the one that the user changes."""
-    for old, value, canonical, other in _spellings(job):
-        if value is not None and other is not None:
-            to = "" if value == other else f" to {shown(other)}"
+    for old, old_value, canonical, value in _spellings(job):
+        if old_value is not None and value is not None:
+            to = "" if old_value == value else f" to {shown(value)}"
             yield Forbidden(
                 job.at(old), f"same field as {job.at(canonical)}, which is also set{to}: remove one of them"
             )
@@ -38,8 +38,8 @@ def a_word_is_spelled_in_one_way(job: Job[TorchJobSpec], _: Context) -> Iterator
 @rule()
 def old_spellings_are_deprecated(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
     """The old spellings stay valid, with a warning."""
-    for old, value, canonical, other in _spellings(job):
-        if value is not None and other is None:
+    for old, old_value, canonical, value in _spellings(job):
+        if old_value is not None and value is None:
             yield Notice(job.at(old), f"deprecated spelling: use {job.at(canonical).steps[-1]}")
 
 
@@ -48,8 +48,8 @@ def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> It
     """torch-on-k8s reads only the old spellings: a time limit in the canonical spelling has no effect."""
     if CANONICAL_SPELLINGS in context.settings.operator_can or runs_here(job, context):
         return
-    for old, value, canonical, other in _spellings(job):
-        if other is not None and value is None:
+    for old, old_value, canonical, value in _spellings(job):
+        if value is not None and old_value is None:
             yield Notice(
                 job.at(canonical),
                 f"torch-on-k8s reads only {job.at(old).steps[-1]}: use that spelling. If the operator reads this one, "
@@ -58,10 +58,7 @@ def canonical_spellings_are_read(job: Job[TorchJobSpec], context: Context) -> It
 
 
 def _spellings(job: Job[TorchJobSpec]) -> Iterator[tuple[str, Any, str, Any]]:
-    """Yield each field that can be read in both spellings: the old one with its value, and the canonical one.
-
-    A value is None if the job does not have it.
-    """
+    """Yield each field whose two spellings are both readable: the old and the canonical one, each with its value."""
     spec = job.spec
     for part, prefix, spellings in ((spec, "", _OF_JOB), (spec.torch_elastic_policy, f"{_POLICY}.", _OF_POLICY)):
         read = {} if part is None else part.__dict__
@@ -70,7 +67,7 @@ def _spellings(job: Job[TorchJobSpec]) -> Iterator[tuple[str, Any, str, Any]]:
                 yield prefix + old, read[old], prefix + canonical, read[canonical]
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 spelling_rules = (
     a_word_is_spelled_in_one_way,
     old_spellings_are_deprecated,

@@ -1,4 +1,4 @@
-"""The task types of a TorchJob, and the neutral views of its tasks."""
+"""The task types of a TorchJob, and its tasks."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from webhook import Path
 TASKS = Path("spec") / "torchTaskSpecs"
 MINIMA = Path("spec") / "minMembers"
 
-#: By name of a task: the key of its minimum, and the minimum.
+#: For each task by name: the key of its minimum, and the minimum.
 Minima: TypeAlias = Mapping[str, tuple[str, int]]
 
 
 class TaskType(StrEnum):
-    """What a task does in the job."""
+    """The role of a task in the job."""
 
     AI_MASTER = "AIMaster"
     MASTER = "Master"
     WORKER = "Worker"
 
 
-#: The types by their keys in lower case: keys are case-insensitive, and none is renamed.
+#: The types by their keys in lower case, because keys are case-insensitive.
 TYPES: Mapping[str, TaskType] = {role.lower(): role for role in TaskType}
 
-#: The type that a type waits for, until its pods run, if a task does not say what it waits for.
+#: For each type, the type that it waits for by default, until its pods run.
 WAITS_FOR: Mapping[TaskType, TaskType] = {
     TaskType.MASTER: TaskType.AI_MASTER,
     TaskType.WORKER: TaskType.MASTER,
@@ -39,20 +39,20 @@ WAITS_FOR: Mapping[TaskType, TaskType] = {
 
 
 def type_of(key: str) -> TaskType | None:
-    """Return the task type that a key names in any case, or None if it names none."""
+    """Return the task type of a key, which is case-insensitive; None for an unknown key."""
     return TYPES.get(key.lower())
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """All task types that a task waits for: as written, with their indices, or as the operator implies."""
+    """The task types that a task waits for: as written, with their indices, or the operator's default."""
 
     written: Sequence[tuple[int, str]] = ()
     implied: TaskType | None = None
     any_suffices: bool = False
 
     def names(self, path: Path) -> Iterator[tuple[Path, str, str]]:
-        """Yield the tasks waited for: path, name, name as written; an implied task has the path of the list."""
+        """Yield path, name, and name as written, of each task to wait for; a default has the path of the list."""
         for index, name in self.written:
             yield path / index / "dependsOn", name.lower(), name
         if self.implied is not None:
@@ -67,20 +67,20 @@ class TorchTask(Task):
 
     Attributes:
         key: the key as it is written.
-        role: the task's type, or None if the key names none.
+        role: the task's type, or None if the key is unknown.
     """
 
     __slots__ = ("_minimum", "key", "role")
     part: TaskSpec
 
     def __init__(self, key: str, part: TaskSpec, names: Collection[str], minima: Minima | None) -> None:
-        """Make the view of a task.
+        """Wrap the model of a task.
 
         Args:
             key: its key in the map of tasks.
             part: its model.
-            names: the names of all tasks: what the task waits for may be implied.
-            minima: the minima of all tasks, which have a map of their own; None if it does not fit the schema.
+            names: the names of all tasks, for the default of the tasks to wait for.
+            minima: the minima of all tasks, which are in a separate map; None if the map is invalid.
         """
         name = key.lower()
         self.key = key
@@ -100,12 +100,12 @@ class TorchTask(Task):
 
     @property
     def restart_policy(self) -> RestartPolicy | None:
-        """What happens to a pod that has ended; None if it does not fit the schema."""
+        """The restart policy of the task; None if it is absent or invalid."""
         policy: RestartPolicy | None = getattr(self.part, "restart_policy", None)
         return policy
 
     def at(self, field: str) -> Path:
-        """Return the path of a field: the name is the key of the task, and the minimum is in another map."""
+        """Return the path of a field: the name is the task's key, and the minimum is in another map."""
         if field == "name":
             return self.path
         return MINIMA.key(self._minimum) if field == "min_available" else super().at(field)
@@ -120,11 +120,11 @@ def _waits(part: TaskSpec, role: TaskType | None, names: Collection[str]) -> Wai
 
 
 def tasks(spec: TorchJobSpec) -> Iterator[TorchTask]:
-    """Yield the neutral views of a TorchJob's tasks."""
+    """Yield the tasks of a TorchJob."""
     names = {key.lower() for key in spec.torch_task_specs}
     minima: Minima | None = None
     if "min_members" in spec.__dict__:
-        minima = {key.lower(): (key, least) for key, least in (spec.min_members or {}).items()}
+        minima = {key.lower(): (key, minimum) for key, minimum in (spec.min_members or {}).items()}
     for key, part in spec.torch_task_specs.items():
         yield TorchTask(key, part, names, minima)
 

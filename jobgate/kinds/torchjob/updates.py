@@ -1,4 +1,4 @@
-"""The rules of updates: what of a stored TorchJob may change, whoever changes it."""
+"""Rules for updates: which fields of a stored TorchJob may change."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from webhook.values import mapping
 
 _SPECS = "spec.torchTaskSpecs[*]"
 
-#: When a field may change. The operator writes whole jobs from its own types, to scale them and to have a new
-#: generation. So what it erases by that may change: fields that it does not know, as the canonical spellings.
+#: When a field may change. The operator writes whole jobs from its own types, to scale them or to increase their
+#: generation. So fields that its types lack, such as the canonical spellings, must be allowed to disappear.
 MAY_CHANGE = MayChange(
     {
         "spec.cleanPodPolicy": Mutable.ALWAYS,
@@ -75,7 +75,7 @@ def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -
 
 
 def _by_type(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the keys of a job's tasks by the keys in lower case; of two that are read as one, the first."""
+    """Return the keys of a job's tasks by their lower-case form; the first, if several have the same form."""
     names: dict[str, str] = {}
     for key in mapping(mapping(document.get("spec")).get("torchTaskSpecs")):
         names.setdefault(key.lower(), key)
@@ -83,14 +83,14 @@ def _by_type(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _comparable(document: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return a job with these tasks only, under canonical keys, their templates as the operator reads them."""
+    """Return a job with only these tasks, with canonical keys, and without fields that the operator drops."""
     spec = mapping(document.get("spec"))
     parts = mapping(spec.get("torchTaskSpecs"))
-    tasks = {_canonical(name): _as_read(parts[key]) for name, key in keys.items()}
+    tasks = {_canonical(name): _without_newer_fields(parts[key]) for name, key in keys.items()}
     return {**document, "spec": {**spec, "torchTaskSpecs": tasks}}
 
 
-def _as_read(task: Any) -> Any:
+def _without_newer_fields(task: Any) -> Any:
     template = task.get("template") if isinstance(task, Mapping) else None
     if not isinstance(template, dict):
         return task
@@ -101,5 +101,5 @@ def _canonical(name: str) -> str:
     return type_of(name) or name
 
 
-#: The rules, in the order in which a reader wants to know.
+#: The rules, in the order of the documentation.
 update_rules = (tasks_stay, fields_change_only_when_they_may)

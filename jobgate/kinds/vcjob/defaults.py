@@ -1,7 +1,7 @@
-"""What mutation adds to a Volcano Job. What the CRD defaults too is the same value there: both come from the models.
+"""The defaults of a Volcano Job. The CRD's defaults are the same, because both come from the models.
 
-What is derived is added on updates too, where Volcano's own webhook leaves them alone: a second `kubectl apply` of the
-same file sends the list of tasks as the user wrote it, and would take away what was filled in.
+Unlike in Volcano's own webhook, updates get derived defaults, too: a second `kubectl apply` of the same file sends the
+list of tasks as the user wrote it, and would remove them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jobgate.kinds.vcjob.operator import SCHEDULER
 from webhook import Draft
 from webhook.values import mapping, objects, spec_of, whole
 
-#: Plugins that work only with others, which are switched on with them.
+#: The plugins that each plugin needs.
 COMPANIONS = {
     "tensorflow": ("svc",),
     "mpi": ("svc", "ssh"),
@@ -28,7 +28,7 @@ COMPANIONS = {
 
 
 def job_defaults(job: Draft, _: Context) -> None:
-    """The job's own defaults, for a server that has not applied the CRD's."""
+    """The job's own defaults, in case the API server has not applied those of the CRD."""
     if (spec := job.at("spec")) is not None:
         fill(spec, JobSpec)
     if (topology := job.at("spec", "networkTopology")) is not None:
@@ -36,7 +36,7 @@ def job_defaults(job: Draft, _: Context) -> None:
 
 
 def task_defaults(job: Draft, _: Context) -> None:
-    """A task has no pods and three retries unless it says otherwise."""
+    """A task has no pods and three retries by default."""
     fill_each(job, "spec", "tasks", model=TaskSpec)
     if not any("partitionPolicy" in task for _, task in objects(spec_of(job.value).get("tasks"))):
         return
@@ -54,7 +54,7 @@ def jobs_have_a_scheduler(job: Draft, _: Context) -> None:
 
 
 def tasks_are_named_by_their_place(job: Draft, _: Context) -> None:
-    """Volcano calls a task without a name default0, default1, …, by its place in the list."""
+    """Volcano names a task without a name default0, default1, …, by its index in the list."""
     if next(job.each("spec", "tasks", lacking="name"), None) is None:
         return
     for place, task in enumerate(job.each("spec", "tasks")):
@@ -72,11 +72,11 @@ def pods_in_the_host_network_find_services(job: Draft, _: Context) -> None:
 def tasks_need_all_their_pods(job: Draft, _: Context) -> None:
     """A task without minAvailable needs all its pods, or the minimum number of partitions of its partitionPolicy."""
     for task in job.each("spec", "tasks", lacking="minAvailable"):
-        if (least := _least(task.value)) is not None:
-            task["minAvailable"] = least
+        if (minimum := _minimum(task.value)) is not None:
+            task["minAvailable"] = minimum
 
 
-def _least(task: Mapping[str, Any]) -> int | None:
+def _minimum(task: Mapping[str, Any]) -> int | None:
     """Return the minimum of a task without minAvailable, or None if its numbers are invalid."""
     partitions = mapping(task.get("partitionPolicy"))
     groups = whole(partitions.get("minPartitions"))
@@ -84,7 +84,7 @@ def _least(task: Mapping[str, Any]) -> int | None:
         return _count(task.get("replicas"))
     size, total = whole(partitions.get("partitionSize")), whole(partitions.get("totalPartitions"))
     if size is None or total is None or groups > total:
-        return None  # a rule reports the field that is wrong
+        return None  # a rule reports the invalid field
     return _count(groups * size)
 
 
@@ -94,21 +94,21 @@ def jobs_need_what_their_tasks_need(job: Draft, _: Context) -> None:
     if spec is None or "minAvailable" in spec or not isinstance(tasks := spec.get("tasks"), list):
         return
     numbers = [(task.get("minAvailable"), task.get("replicas")) for _, task in objects(tasks)]
-    minima = [_count(replicas if least is None else least) for least, replicas in numbers]
-    counted = [least for least in minima if least is not None]
-    total = _count(sum(counted))
-    if counted and len(counted) == len(tasks) and total is not None:
+    minima = [_count(replicas if minimum is None else minimum) for minimum, replicas in numbers]
+    valid = [minimum for minimum in minima if minimum is not None]
+    total = _count(sum(valid))
+    if valid and len(valid) == len(tasks) and total is not None:
         spec["minAvailable"] = total
 
 
 def _count(value: Any) -> int | None:
-    """Return the value if it is a number of pods, else None: the rules report what is wrong."""
+    """Return the value if it is a number of pods, else None: rules report invalid values."""
     count = whole(value)
     return count if count is not None and 0 <= count <= COUNT_LIMIT else None
 
 
 def plugins_have_their_companions(job: Draft, _: Context) -> None:
-    """The plugins of frameworks reach pods by name, which svc gives them; MPI's also needs ssh to start its workers."""
+    """The plugins of frameworks need svc for the names of pods; MPI's also needs ssh to start its workers."""
     plugins = job.at("spec", "plugins")
     if plugins is None or COMPANIONS.keys().isdisjoint(plugins.value):
         return

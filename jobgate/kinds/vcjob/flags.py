@@ -1,4 +1,4 @@
-"""The plugins that Volcano has, and the flags that each takes, with Volcano's defaults."""
+"""Volcano's plugins, and their flags with Volcano's defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webhook import Path
 
 
 def _number(written: str) -> int:
-    """Return what Go reads: a number may begin with `0x` or, in base eight, with `0`."""
+    """Parse a number like Go: it may begin with `0x` or, in base eight, with `0`."""
     if not written.isascii() or written.strip() != written:
         raise ValueError("no number to Go")
     try:
@@ -89,8 +89,8 @@ PLUGINS: Final[Mapping[str, type[Arguments]]] = {
 
 
 def flags_of(plugin: str, written: list[str]) -> dict[str, str]:
-    """Return the flags of a plugin by name, as Volcano reads them: with its defaults, and up to the first fault."""
-    found, causes = parse(PLUGINS[plugin], plugin, written, Path())
-    if found is None:
+    """Return the flags of a plugin by name, as Volcano reads them: with its defaults, up to the first fault."""
+    arguments, causes = parse(PLUGINS[plugin], plugin, written, Path())
+    if arguments is None:
         return flags_of(plugin, written[: min(int(cause.path.steps[0]) for cause in causes)])
-    return {flag: str(value) for flag, value in found.model_dump(by_alias=True).items()}
+    return {flag: str(value) for flag, value in arguments.model_dump(by_alias=True).items()}

@@ -1,4 +1,4 @@
-"""The shape of a Volcano Job: `batch.volcano.sh/v1alpha1`, field by field as Volcano's own CRD has it."""
+"""The models of a Volcano Job: `batch.volcano.sh/v1alpha1`, with all fields of Volcano's own CRD."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.fields import Count, Number, Policies, Positive
-from jobgate.jobs.runner import RunStatus
+from jobgate.jobs.status import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
 from jobgate.podchecks.durations import DURATION
 
 
 def _claim() -> Mapping[str, Any]:
-    """Return the schema of a PersistentVolumeClaim's spec, as volumes of pods have it."""
+    """Return the schema of a PersistentVolumeClaim's spec, from the ephemeral volumes of pods."""
     template = load()["Volume"]["properties"]["ephemeral"]["properties"]["volumeClaimTemplate"]
     schema: Mapping[str, Any] = template["properties"]["spec"]
     return schema
 
 
-#: A PersistentVolumeClaim's spec. What typed clients could not read of it would keep them from listing any job.
+#: A PersistentVolumeClaim's spec. An invalid spec would prevent typed clients from listing any job.
 ClaimSpec: TypeAlias = Annotated[dict[str, Any], Replace(_claim)]
 
 

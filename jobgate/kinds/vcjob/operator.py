@@ -1,6 +1,6 @@
-"""The profile of Volcano v1.15: what its controller makes of a Job, and how it labels pods.
+"""The profile of Volcano v1.15: how its controller creates and labels pods.
 
-It carries out its plugins by itself: ours only check them. Where jobgate runs the job, ours carry them out.
+Volcano implements its plugins itself, and jobgate's plugins only check them, unless jobgate runs the job.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from jobgate.kinds.vcjob.frameworks import facts
 from jobgate.plugins.crew import RUN_LABEL
 from webhook.values import labels_of
 
-#: Who schedules a job that does not say, and the queue that it waits in.
+#: Default scheduler and queue of a job.
 SCHEDULER = "volcano"
 DEFAULT_QUEUE = "default"
 
-#: The queue that all others stand below; no job may wait in it.
+#: The parent of all queues, which accepts no jobs.
 ROOT_QUEUE = "root"
 
-#: Where the cluster keeps its queues.
+#: The resource of queues.
 QUEUES = "queues.v1beta1.scheduling.volcano.sh"
 
 _GROUP, _KIND = "batch.volcano.sh", "Job"
@@ -31,10 +31,10 @@ _TASK, _INDEX = "volcano.sh/task-spec", "volcano.sh/task-index"
 
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
-    """Return whose a pod of Volcano is. Those of the runner have the same labels, but no owner that is such a job."""
+    """Return the claim of a pod of Volcano. The runner's pods have the same labels, but are not owned by the job."""
     index = labels_of(pod).get(_INDEX)
-    found = labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
-    return None if found and not found.owned and RUN_LABEL in labels_of(pod) else found
+    claim = labelled_claim(pod, job=_JOB, task=_TASK, index=index, group=_GROUP, kind=_KIND)
+    return None if claim and not claim.owned and RUN_LABEL in labels_of(pod) else claim
 
 
 MEMBERS = Members(

@@ -1,4 +1,4 @@
-"""The rules of plugins: what a job may ask Volcano to put into its pods."""
+"""Rules for the plugins of Volcano Jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jobgate.jobs.crew import crew_of, plugins_of, requested
 from jobgate.jobs.gangs import total_pods
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
-from jobgate.jobs.runner import taken_over
+from jobgate.jobs.status import taken_over
 from jobgate.kinds.vcjob.flags import PLUGINS, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.volumes import mount_paths
@@ -35,9 +35,9 @@ def plugins_are_known(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
 
 @rule("plugins")
 def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Plugins ignore what they do not understand and all that follows, so the job runs differently than asked.
+    """Plugins ignore an argument that they do not understand, and all arguments after it.
 
-    Where jobgate runs the job, the arguments of its own plugins are checked by another rule.
+    If jobgate runs the job, another rule checks the arguments of jobgate's own plugins.
     """
     plugins = job.spec.plugins or {}
     if not any(plugins.values()):
@@ -48,13 +48,14 @@ def plugins_understand_their_arguments(job: Job[JobSpec], context: Context) -> I
             continue
         _, causes = parse(model, name, arguments, _PLACE.key(name))
         for cause in causes:
-            # It had the flag once: manifests still have it, and run.
-            if retired := (name, cause.value) == ("ssh", "--no-root"):
-                text = "ssh no longer has the flag --no-root, and ignores all arguments after it: remove it"
-            yield Notice(cause.path, text) if retired else cause
+            if (name, cause.value) == ("ssh", "--no-root"):  # a removed flag, which working manifests still have
+                detail = "ssh no longer has the flag --no-root, and ignores all arguments after it: remove it"
+                yield Notice(cause.path, detail)
+            else:
+                yield cause
 
 
-#: By plugin, the task that it needs: the flag that names the task, and what happens in a job without it.
+#: The task that each plugin needs: the flag that names the task, and the consequence if the job lacks it.
 _LEADERS: Final = {
     "mpi": ("master", "mpi needs it to start the workers"),
     "pytorch": ("master", "pytorch does nothing without it"),
@@ -70,18 +71,18 @@ def leading_tasks_are_there(job: Job[JobSpec], _: Context) -> Iterator[Cause | N
         return
     names = {task.name for task in job.all_tasks}
     for plugin, (flag, consequence) in _LEADERS.items():
-        wanted = flags_of(plugin, plugins[plugin])[flag] if plugin in plugins else None
-        if wanted is not None and wanted not in names:
-            text = f"no task has this name, and {consequence}: rename a task, or name one with --{flag}=<task>"
-            cause = NotFound(_PLACE.key(plugin), wanted, text)
+        leader = flags_of(plugin, plugins[plugin])[flag] if plugin in plugins else None
+        if leader is not None and leader not in names:
+            detail = f"no task has this name, and {consequence}: rename a task, or name one with --{flag}=<task>"
+            cause = NotFound(_PLACE.key(plugin), leader, detail)
             yield cause if plugin == "mpi" else Notice(cause.path, cause.message)
 
 
 @rule("plugins")
 def the_runner_carries_out_the_arguments(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Where jobgate runs the job, its own plugins do the work, and check it as in jobs of other kinds.
+    """If jobgate runs the job, its own plugins check the job, as in jobs of other kinds.
 
-    Keys in the arguments of ssh are ignored instead of denied: jobs that ran with Volcano have them.
+    Keys in the arguments of ssh are ignored, not denied, because existing jobs of Volcano have them.
     """
     if not runs_here(job, context):
         return
@@ -99,7 +100,7 @@ def the_runner_carries_out_the_arguments(job: Job[JobSpec], context: Context) ->
         yield from plugins[name].check(crew, arguments, path)
 
 
-#: The arguments of ssh by which keys are in the job itself, for everyone to read.
+#: The arguments of ssh with keys, which everyone who can read the job can read.
 _KEYS: Final = ("ssh_private_key", "ssh_public_key")
 
 
@@ -113,7 +114,7 @@ def _ignored_keys(arguments: SshArguments, path: Path) -> Iterator[Notice]:
 
 @rule("plugins")
 def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause | Notice]:
-    """Volcano creates the host lists of svc whatever their size, even if the user has a volume of the same name."""
+    """Volcano does not check the size of svc's host lists, or whether the user has a volume with the same name."""
     if "svc" not in (job.spec.plugins or ()) or runs_here(job, context):
         return
     name = expected_name(context)
@@ -124,14 +125,14 @@ def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause 
         yield from installed()["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))
 
 
-#: What a host name has beside the names of its job, its Service and its task: dashes, a dot, an index, a separator.
+#: Characters of a host name in addition to the names of job, Service and task: dashes, a dot, an index, a separator.
 _AROUND_A_HOST: Final = 16
-#: What the references to the variables of one task take in a container beside the names, in bytes.
+#: Bytes of the references to the variables of a task in a container, in addition to the names.
 _AROUND_REFERENCES: Final = 256
 
 
 def _host_lists_surely_fit(job: Job[JobSpec], name: str) -> bool:
-    """Tell at little cost whether svc finds nothing: the lists are short, and no pod touches their volume."""
+    """Return True only if svc would find no fault: a fast check that lists are short, and no volume collides."""
     folder, reserved = posixpath.basename(FOLDER), f"{name}-svc"
     if any(folder in path for path in mount_paths(job)):
         return False
@@ -145,7 +146,7 @@ def _host_lists_surely_fit(job: Job[JobSpec], name: str) -> bool:
         most_containers = max(most_containers, len(pod["containers"]) + len(pod.get("initContainers") or ()))
     tasks, pods = len(job.tasks), total_pods(job)
     longest = max([len(task.name or "") for task in job.tasks])
-    # Small even if all lists were in one variable.
+    # An upper bound: the size if all lists were in one variable.
     lists = pods * (2 * len(name) + longest + _AROUND_A_HOST) + tasks * (longest + _AROUND_A_HOST)
     references = tasks * (2 * len(name) + 4 * longest + _AROUND_REFERENCES) * most_containers
     return lists <= VARIABLE_LIMIT and references <= POD_LIMIT

@@ -1,4 +1,4 @@
-"""The rules of a Volcano Job beyond its schema, those that it shares with other kinds among them."""
+"""Rules for Volcano Jobs beyond the schema."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
 
 @rule()
 def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """A pod name contains the names of the job and the task, and is never shortened; the largest index counts.
+    """A pod name contains the names of the job and the task, and is never shortened; the last pod's is the longest.
 
-    The name of a job may contain dots if nothing is named after it that may not, which the next rule checks.
+    The name of a job may contain dots, unless a derived name may not; the next rules check that.
     """
     for cause in derived_names_are_legal(job, context):
         if isinstance(cause, TooLong):
@@ -71,15 +71,15 @@ def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[
 
 @rule()
 def pods_of_the_runner_have_host_names(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """Where jobgate runs the job, its pods have host names that begin with the job's: they hold no dots."""
+    """If jobgate runs the job, the host names of its pods begin with the job's name, which must not contain dots."""
     if not runs_here(job, context) or context.operation is not Operation.CREATE:
         return
     if any(isinstance(fault, Invalid) for fault in derived_objects_have_legal_names(job, context)):
-        return  # reported already, for what plugins and volumes name after the job
+        return  # already reported for the names of plugins and volumes
     name = expected_name(context)
     if fault := dns_label(name.rstrip("-")[:LABEL_LIMIT].rstrip("-")) if name else None:
-        given = context.name or context.generate_name
-        yield Invalid(name_path(context), given, f"{fault}: used in the host names of the pods")
+        detail = f"{fault}: used in the host names of the pods"
+        yield Invalid(name_path(context), context.name or context.generate_name, detail)
 
 
 _BY_PLUGINS: Final = (
@@ -91,7 +91,7 @@ _BY_PLUGINS: Final = (
 _BY_VOLUMES: Final = Derived("spec.volumes", "volume", "<job>-<12 characters>", dns_label, 13)
 
 
-#: No object that Volcano derives from a name of so many characters has a name that is too long.
+#: Up to this length of a job's name, no derived name is too long.
 _SHORT: Final = LABEL_LIMIT - max(derived.extra for derived in (*_BY_PLUGINS, _BY_VOLUMES))
 
 
@@ -100,8 +100,8 @@ def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Ite
     """A job stays Pending if its Service or its volumes cannot be named after it."""
     name = expected_name(context)
     if len(name) <= _SHORT and not dns_1035_label(name):
-        return  # the strictest of the formats
-    # Fields that do not fit the schema give nothing a name.
+        return  # the strictest format
+    # No names are derived for invalid fields.
     plugins = {f"plugin {plugin}" for plugin in getattr(job.spec, "plugins", None) or ()}
     derived = [each for each in _BY_PLUGINS if each.maker in plugins]
     derived += [_BY_VOLUMES] if getattr(job.spec, "volumes", None) else []
@@ -110,7 +110,7 @@ def derived_objects_have_legal_names(job: Job[JobSpec], context: Context) -> Ite
 
 _QUEUE = "spec.queue"
 
-#: The state of a queue that takes jobs.
+#: The state of a queue that accepts jobs.
 _OPEN = "Open"
 
 
@@ -145,14 +145,14 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     try:
         queue = context.objects.get(QUEUES, job.spec.queue)
     except LookupError:
-        return  # nothing is known of queues
+        return  # the queues are not known
     if queue is None:
         yield NotFound(_QUEUE, job.spec.queue, "no Queue with this name exists in the cluster")
         return
     state = mapping(queue.get("status")).get("state")
     if state != _OPEN:
-        word = state if isinstance(state, str) and state else "not known yet"
-        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {word}, must be {_OPEN}")
+        shown = state if isinstance(state, str) and state else "not known yet"
+        yield Forbidden(_QUEUE, f"the queue {job.spec.queue} accepts no jobs: its state is {shown}, must be {_OPEN}")
 
 
 @rule("queue")
@@ -162,14 +162,14 @@ def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
         yield TooLong(_QUEUE, job.spec.queue, LABEL_LIMIT, "used as a label on every pod")
 
 
-#: What may change in a stored job, whatever its phase.
+#: The fields of a stored job that may change in any phase.
 MAY_CHANGE = MayChange(
     {
         "spec.minAvailable": Mutable.ALWAYS,
         "spec.priorityClassName": Mutable.ALWAYS,
         "spec.tasks[*].replicas": Mutable.ALWAYS,
         "spec.tasks[*].minAvailable": Mutable.ALWAYS,
-        # Volcano writes the name of a claim that it creates; `existing_claims_stay` guards the others.
+        # Volcano writes the names of claims that it creates; `existing_claims_stay` protects the others.
         "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
     },
     keys={"spec.tasks": "name"},
@@ -181,9 +181,9 @@ RULES = (
     enough_pods_can_succeed,
     *shared_rules(
         {
-            # A job's name may hold dots, where nothing is called by it that may not.
+            # A job's name may contain dots, unless a derived name may not.
             "derived_names_are_legal": (pod_names_are_short_enough, pods_of_the_runner_have_host_names),
-            # Volcano has plugins of its own, which take other arguments.
+            # Volcano has its own plugins with other arguments.
             "plugins_are_known": (plugins_are_known,),
             "plugins_understand_their_arguments": (plugins_understand_their_arguments,),
             "plugins_can_be_carried_out": (
@@ -191,7 +191,7 @@ RULES = (
                 host_lists_have_room,
                 the_runner_carries_out_the_arguments,
             ),
-            # Volcano takes no change of them.
+            # Plugins of a Volcano Job may not change.
             "plugins_reach_new_pods_only": (),
             "derived_objects_have_legal_names": (derived_objects_have_legal_names,),
         }

@@ -1,8 +1,8 @@
-"""How the runner runs a Volcano Job: as Volcano does, a batch Job a task instead of its pods one by one."""
+"""How the runner runs a Volcano Job: as Volcano does, but with one batch Job per task."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,27 +10,18 @@ from typing import Any, Final
 from crdgen.durations import format_duration
 from jobgate.jobs.gangs import gang_minimum, sum_of_minima
 from jobgate.jobs.job import Job
-from jobgate.jobs.runner import (
-    NO_RESTART,
-    Clean,
-    Progress,
-    Retry,
-    Runner,
-    RunPhase,
-    StartCondition,
-    TaskProgress,
-    conditions_of,
-    waits_for_names,
-)
+from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress
+from jobgate.jobs.runner import NO_RESTART, Retry, Runner
+from jobgate.jobs.status import conditions_of
 from jobgate.jobs.task import Task
 from jobgate.kinds.vcjob import frameworks
-from jobgate.kinds.vcjob.claims import adopts, claims, mounted
+from jobgate.kinds.vcjob.claims import claims_of, mounted, with_claim_names
 from jobgate.kinds.vcjob.models import JobPhase, JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, SCHEDULER, VOLCANO
-from jobgate.plugins import Crew, Member
+from jobgate.plugins import Crew, Member, Variable
 from webhook.values import mapping, metadata_of, spec_of, text
 
-#: What the kind calls the phases; for the rest see `_phase`.
+#: The kind's names of phases; for the others see `_phase`.
 _PHASES: Final = {
     RunPhase.RUNNING: JobPhase.RUNNING,
     RunPhase.SUCCEEDED: JobPhase.COMPLETED,
@@ -39,19 +30,19 @@ _PHASES: Final = {
 }
 #: In these phases Volcano runs no pods of a job until it is resumed.
 _ABORTED: Final = frozenset({"Aborting", "Aborted"})
-#: How a job has ended, by its phase; in the last two Volcano was deleting its pods when the runner took over.
+#: How a job has ended, by its phase. In the last two, Volcano was deleting pods when the runner took over.
 _ENDS: Final = {
     **{str(name): phase for phase, name in _PHASES.items() if phase.ended},
     str(JobPhase.COMPLETING): RunPhase.SUCCEEDED,
     str(JobPhase.TERMINATING): RunPhase.TERMINATED,
 }
-#: The largest number that the counters of a status hold.
+#: Limit of the counters in a status.
 _MOST: Final = 2**31 - 1
-#: The phases of pods that go on.
+#: The phases of pods that have not ended.
 _LIVE: Final = frozenset({"Pending", "Running"})
-#: The phases of pods that run, or have run and are not counted as succeeded.
+#: The phases of pods that run or have run, except succeeded ones.
 _BEGUN: Final = frozenset({"Running", "Failed", "Unknown"})
-#: Labels and annotations of a job that its pods get.
+#: Labels and annotations that are copied from a job to its pods.
 COPIED: Final = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
 COPIED_ANNOTATIONS: Final = (
     *COPIED,
@@ -61,97 +52,175 @@ COPIED_ANNOTATIONS: Final = (
 )
 
 
-def metadata(job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
-    """Return what Volcano marks all pods of a task with."""
-    of_job = metadata_of(job.document)
-    name, namespace = text(of_job.get("name")), text(of_job.get("namespace"))
-    shared = {
-        "volcano.sh/task-spec": task.name or "",
-        "volcano.sh/job-name": name,
-        "volcano.sh/queue-name": job.spec.queue,
-    }
-    labels, annotations = mapping(of_job.get("labels")), mapping(of_job.get("annotations"))
-    policy, rank = getattr(task.part, "topology_policy", None), frameworks.own_rank(job, task)
-    has_rank = frameworks.RANK_INDEX in mapping(metadata_of(task.template).get("annotations"))
-    return {
-        "labels": {
-            **shared,
-            "volcano.sh/job-namespace": namespace,
-            **{key: labels[key] for key in COPIED if key in labels},
-        },
-        "annotations": {
-            **shared,
-            "volcano.sh/template-uid": f"{name}-{task.name}",
-            **({"volcano.sh/numa-topology-policy": str(policy)} if policy else {}),
-            **({frameworks.RANK_INDEX: rank} if rank and not has_rank else {}),
-            **{key: annotations[key] for key in COPIED_ANNOTATIONS if key in annotations},
-        },
-    }
+class VolcanoJobRunner(Runner[JobSpec]):
+    """Runs Volcano Jobs."""
 
+    rivals = ("volcano-controllers", "vc-controller-manager")
+    # Jobs are queued only if the runner has queues.
+    supports = VOLCANO.supports - {"queue"}
+    takes_commands = True
+    creates_claims = True
+    default_queue = DEFAULT_QUEUE
+    counts_job_restarts_only = True
+    policies_before_success = True
 
-def marks(member: Member) -> Mapping[str, Mapping[str, str]]:
-    """Return what Volcano marks a pod with: its index, its partition, its rank."""
-    index = {"volcano.sh/task-index": str(member.index)}
-    size, rank = member.crew.facts.get(f"partition.{member.part.name}"), frameworks.rank_index(member)
-    partition = {"volcano.sh/partition-id": str(member.index // int(size))} if size else {}
-    return {
-        "labels": {**index, **partition},
-        "annotations": {**index, **({frameworks.RANK_INDEX: rank} if rank is not None else {})},
-    }
+    def adoption_changes(self, job: Job[JobSpec]) -> Mapping[str, Any]:
+        """Write the names of new claims into the volumes, as Volcano does."""
+        return with_claim_names(job)
 
+    def hold_reason(self, status: Mapping[str, Any]) -> str:
+        """Keep a job aborted that is `Aborted` under Volcano."""
+        state = mapping(status.get("state"))
+        return text(state.get("message")) or "aborted under Volcano" if state.get("phase") in _ABORTED else ""
 
-def pod(job: Job[JobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a task's pods: with the job's volumes in every container, and what plugins add.
+    def variables(self, member: Member) -> Iterator[Variable]:
+        """Yield the variables of the plugins for frameworks."""
+        return frameworks.variables(member)
 
-    As for a job, Volcano's scheduler is none here unless gangs are Volcano's.
-    """
-    if spec.get("schedulerName") == SCHEDULER:
-        spec = {key: value for key, value in spec.items() if key != "schedulerName"}
-    return frameworks.pod(crew, task.name or "", mounted(job, spec))
+    def task_metadata(self, job: Job[JobSpec], task: Task) -> Mapping[str, Mapping[str, str]]:
+        """Return the labels and annotations that Volcano sets on all pods of a task."""
+        of_job = metadata_of(job.document)
+        name, namespace = text(of_job.get("name")), text(of_job.get("namespace"))
+        shared = {
+            "volcano.sh/task-spec": task.name or "",
+            "volcano.sh/job-name": name,
+            "volcano.sh/queue-name": job.spec.queue,
+        }
+        labels, annotations = mapping(of_job.get("labels")), mapping(of_job.get("annotations"))
+        policy, rank = getattr(task.part, "topology_policy", None), frameworks.own_rank(job, task)
+        has_rank = frameworks.RANK_INDEX in mapping(metadata_of(task.template).get("annotations"))
+        return {
+            "labels": {
+                **shared,
+                "volcano.sh/job-namespace": namespace,
+                **{key: labels[key] for key in COPIED if key in labels},
+            },
+            "annotations": {
+                **shared,
+                "volcano.sh/template-uid": f"{name}-{task.name}",
+                **({"volcano.sh/numa-topology-policy": str(policy)} if policy else {}),
+                **({frameworks.RANK_INDEX: rank} if rank and not has_rank else {}),
+                **{key: annotations[key] for key in COPIED_ANNOTATIONS if key in annotations},
+            },
+        }
 
+    def pod_metadata(self, member: Member) -> Mapping[str, Mapping[str, str]]:
+        """Return the labels and annotations for the index, the partition and the rank of a pod."""
+        index = {"volcano.sh/task-index": str(member.index)}
+        size, rank = member.crew.facts.get(f"partition.{member.part.name}"), frameworks.rank_index(member)
+        partition = {"volcano.sh/partition-id": str(member.index // int(size))} if size else {}
+        return {
+            "labels": {**index, **partition},
+            "annotations": {**index, **({frameworks.RANK_INDEX: rank} if rank is not None else {})},
+        }
 
-def retry(_: Job[JobSpec], task: Task) -> Retry:
-    """Return how failed pods are replaced: not at all, unless a policy says so. A batch Job has no `Always`."""
-    if spec_of(task.template).get("restartPolicy") == "Never":
-        return Retry("Never", stays=True)
-    return Retry("OnFailure")
+    def pod_spec(self, job: Job[JobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
+        """Mount the job's volumes in every container, add what plugins do, and drop Volcano's scheduler.
 
+        As in `scheduler`, Volcano's scheduler is used only if it forms the gangs.
+        """
+        if spec.get("schedulerName") == SCHEDULER:
+            spec = {key: value for key, value in spec.items() if key != "schedulerName"}
+        return frameworks.pod(crew, task.name or "", mounted(job, spec))
 
-def waits(job: Job[JobSpec], task: Task) -> StartCondition:
-    """Return what a task waits for: that pods of others run; without the head, Ray's tasks for ever."""
-    return replace(waits_for_names(job, task), gate=frameworks.missing_task(job))
+    def scheduler(self, job: Job[JobSpec]) -> str:
+        """Return the job's scheduler, but not Volcano's, the kind's default: it is used only if it forms the gangs."""
+        name = super().scheduler(job)
+        return "" if name == SCHEDULER else name
 
+    def services(self, job: Job[JobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
+        """Yield the Service of Ray's head."""
+        return frameworks.services(crew)
 
-def running(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Return whether as many pods as the job needs run, or have run."""
-    begun = sum(count for task in tasks.values() for phase, count in task.phases.items() if phase in _BEGUN)
-    return begun + _succeeded(tasks) >= _minimum(job, tasks)
+    def claims(self, job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
+        """Return the claims of the job's volumes."""
+        return claims_of(job)
 
+    def start_condition(self, job: Job[JobSpec], task: Task) -> StartCondition:
+        """Return the tasks that this one waits for. Without the head, Ray's tasks never start."""
+        return replace(super().start_condition(job, task), gate=frameworks.missing_task(job))
 
-def succeeded(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-    """Return whether enough pods have succeeded: `minSuccess` at any time, else when all have ended."""
-    least = job.spec.min_success
-    if least is not None and _succeeded(tasks) >= least:
-        return True
-    return _all_ended(tasks) and not failed(job, tasks)
+    def retry(self, job: Job[JobSpec], task: Task) -> Retry:
+        """Replace a failed pod only if a policy asks for it. A batch Job has no `Always`: it becomes `OnFailure`."""
+        if spec_of(task.template).get("restartPolicy") == "Never":
+            return Retry("Never", only_by_policy=True)
+        return Retry("OnFailure")
 
+    def restart_limit(self, job: Job[JobSpec]) -> int:
+        """Return `maxRetry` - 1: the restart with the number `maxRetry` fails the job."""
+        return max(int(job.spec.max_retry) - 1, 0)
 
-def failed(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> str:
-    """Return what too few pods have succeeded of, when all have ended; empty for nothing."""
-    if not _all_ended(tasks):
-        return ""
-    total, least, success = _succeeded(tasks), _minimum(job, tasks), job.spec.min_success
-    if gang_minimum(job) >= sum_of_minima(job):
-        for one in tasks.values():
-            if one.succeeded < one.least:
-                return f"task {one.name} needs {one.least} pods that succeed, and has {one.succeeded}"
-    if success is not None and total < success:
-        return f"minSuccess needs {success} pods that succeed, and there are {total}"
-    return f"the job needs {least} pods that succeed, and has {total}" if total < least else ""
+    def is_running(self, job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
+        """Return whether as many pods as the job needs run, or have run."""
+        begun = sum(count for task in tasks.values() for phase, count in task.phases.items() if phase in _BEGUN)
+        return begun + _succeeded(tasks) >= _minimum(job, tasks)
+
+    def has_succeeded(self, job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
+        """Return whether enough pods have succeeded: `minSuccess` at any time, else when all have ended."""
+        minimum = job.spec.min_success
+        if minimum is not None and _succeeded(tasks) >= minimum:
+            return True
+        return _all_ended(tasks) and not self.failure(job, tasks)
+
+    def failure(self, job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> str:
+        """Return which minimum of succeeded pods was missed, when all pods have ended."""
+        if not _all_ended(tasks):
+            return ""
+        total, minimum, success = _succeeded(tasks), _minimum(job, tasks), job.spec.min_success
+        if gang_minimum(job) >= sum_of_minima(job):
+            for task in tasks.values():
+                if task.succeeded < task.minimum:
+                    return f"task {task.name} needs {task.minimum} pods that succeed, and has {task.succeeded}"
+        if success is not None and total < success:
+            return f"minSuccess needs {success} pods that succeed, and there are {total}"
+        return f"the job needs {minimum} pods that succeed, and has {total}" if total < minimum else ""
+
+    def status(self, job: Job[JobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the status. If the job returns to an earlier phase, the condition of that phase becomes the last."""
+        stored = mapping(job.document.get("status"))
+        state = mapping(stored.get("state"))
+        phase = _phase(progress, text(state.get("phase")))
+        same = phase == state.get("phase")
+        conditions = conditions_of(job)
+        if not same:
+            entered = {"status": phase, "lastTransitionTime": progress.timestamp}
+            conditions = [*(condition for condition in conditions if condition.get("status") != phase), entered]
+        ended = progress.phase.ended
+        counts = {task.name: _by_phase(task, ended=ended) for task in progress.tasks.values()}
+        no_restart = progress.reason == NO_RESTART
+        return {
+            "state": {
+                "phase": phase,
+                "reason": progress.reason or None,
+                "message": progress.full_message or None,
+                "lastTransitionTime": state.get("lastTransitionTime") if same else progress.timestamp,
+            },
+            "minAvailable": gang_minimum(job),
+            "taskStatusCount": {name: {"phase": by_phase} for name, by_phase in counts.items() if by_phase},
+            **{
+                name.lower(): sum(by_phase.get(name, 0) for by_phase in counts.values())
+                for name in ("Pending", "Running", "Succeeded", "Failed", "Unknown")
+            },
+            "terminating": 0 if ended else progress.terminating,
+            # Pods are deleted at each new attempt, when the job is aborted, and at its end.
+            "version": min(progress.attempt + (ended or progress.phase is RunPhase.ABORTED), _MOST),
+            "retryCount": min(progress.restarts + no_restart, _MOST),
+            "runningDuration": stored.get("runningDuration") if same else _duration(job, progress),
+            "controlledResources": _controlled(job),
+            "conditions": conditions,
+        }
+
+    def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
+        """Read the phase of the state."""
+        return _ENDS.get(text(mapping(status.get("state")).get("phase")))
+
+    def end_time(self, status: Mapping[str, Any]) -> str:
+        """Read when the state was entered."""
+        return text(mapping(status.get("state")).get("lastTransitionTime"))
 
 
 def _minimum(job: Job[JobSpec], tasks: Mapping[str, TaskProgress]) -> int:
-    """Return the pods that the job needs: not those that were added to a task that had completed."""
+    """Return the number of pods that the job needs, without those added to a task that had already completed."""
     return min(gang_minimum(job), sum(task.replicas for task in tasks.values()))
 
 
@@ -160,65 +229,28 @@ def _succeeded(tasks: Mapping[str, TaskProgress]) -> int:
 
 
 def _all_ended(tasks: Mapping[str, TaskProgress]) -> bool:
-    """Return whether all pods have ended. A job that is scaled to none goes on as it is."""
+    """Return whether all pods have ended. A job that is scaled to no pods has not ended."""
     has_pods = any(task.replicas for task in tasks.values())
-    return has_pods and all(task.complete or task.given_up for task in tasks.values())
-
-
-def status(job: Job[JobSpec], progress: Progress) -> dict[str, Any]:
-    """Return the status. A phase of before that is entered again becomes the last condition."""
-    former = mapping(job.document.get("status"))
-    before = mapping(former.get("state"))
-    tasks = progress.tasks.values()
-    phase = _phase(progress, text(before.get("phase")))
-    same = phase == before.get("phase")
-    conditions = conditions_of(job)
-    if not same:
-        entered = {"status": phase, "lastTransitionTime": progress.stamp}
-        conditions = [*(one for one in conditions if one.get("status") != phase), entered]
-    ended = progress.phase.ended
-    counts = {task.name: _by_phase(task, ended=ended) for task in tasks}
-    no_restart = progress.reason == NO_RESTART
-    return {
-        "state": {
-            "phase": phase,
-            "reason": progress.reason or None,
-            "message": progress.sentence or None,
-            "lastTransitionTime": before.get("lastTransitionTime") if same else progress.stamp,
-        },
-        "minAvailable": gang_minimum(job),
-        "taskStatusCount": {name: {"phase": found} for name, found in counts.items() if found},
-        **{
-            word.lower(): sum(found.get(word, 0) for found in counts.values())
-            for word in ("Pending", "Running", "Succeeded", "Failed", "Unknown")
-        },
-        "terminating": 0 if ended else progress.terminating,
-        # Pods are deleted at each new attempt, when the job is aborted, and at its end.
-        "version": min(progress.attempt + (ended or progress.phase is RunPhase.ABORTED), _MOST),
-        "retryCount": min(progress.restarts + no_restart, _MOST),
-        "runningDuration": former.get("runningDuration") if same else _duration(job, progress),
-        "controlledResources": _controlled(job),
-        "conditions": conditions,
-    }
+    return has_pods and all(task.complete or task.failure for task in tasks.values())
 
 
 def _by_phase(task: TaskProgress, *, ended: bool) -> dict[str, int]:
-    """Return how many pods are in which phase, without those that are deleted: at the end all that run."""
-    left = {phase: count - task.going.get(phase, 0) for phase, count in task.phases.items()}
+    """Return the number of pods by phase, except those that are being deleted: at the end, all that run."""
+    left = {phase: count - task.terminating.get(phase, 0) for phase, count in task.phases.items()}
     gone = _LIVE if ended else ()
     return {phase: count for phase, count in left.items() if count > 0 and phase not in gone}
 
 
-def _phase(progress: Progress, before: str) -> str:
-    """Return what the kind calls the phase; `before` is the phase that is stored."""
+def _phase(progress: Progress, stored: str) -> str:
+    """Return the kind's name of the phase; `stored` is the one in the status."""
     if progress.phase in _PHASES:
         return str(_PHASES[progress.phase])
     tasks = progress.tasks.values()
     if progress.phase is RunPhase.ABORTED:
         live = progress.terminating or any(_LIVE & task.phases.keys() for task in tasks)
         return str(JobPhase.ABORTING if live else JobPhase.ABORTED)
-    if before and not any(task.replicas for task in tasks):
-        return before
+    if stored and not any(task.replicas for task in tasks):
+        return stored
     begun = any(task.released for task in tasks)
     return str(JobPhase.RESTARTING if progress.phase is RunPhase.RESTARTING and not begun else JobPhase.PENDING)
 
@@ -232,59 +264,6 @@ def _duration(job: Job[JobSpec], progress: Progress) -> str | None:
 
 
 def _controlled(job: Job[JobSpec]) -> dict[str, str]:
-    """Return what was made for the job; hcclrank makes nothing."""
+    """Return the plugins and claims that created something for the job; hcclrank creates nothing."""
     plugins = {f"plugin-{name}": name for name in job.spec.plugins or {} if name != "hcclrank"}
-    return {**plugins, **{f"volume-pvc-{name}": name for name in claims(job)}}
-
-
-def phase_of(status: Mapping[str, Any]) -> RunPhase | None:
-    """Return how a job has ended."""
-    return _ENDS.get(text(mapping(status.get("state")).get("phase")))
-
-
-def held(status: Mapping[str, Any]) -> str:
-    """Return why a job is `Aborted` under Volcano; empty where it is not."""
-    state = mapping(status.get("state"))
-    return text(state.get("message")) or "aborted under Volcano" if state.get("phase") in _ABORTED else ""
-
-
-def ended(status: Mapping[str, Any]) -> str:
-    """Return when a job has ended."""
-    return text(mapping(status.get("state")).get("lastTransitionTime"))
-
-
-def scheduler(job: Job[JobSpec]) -> str:
-    """Return the scheduler of pods: Volcano's, the default of the kind, is none here unless gangs are Volcano's."""
-    name = text(job.get("scheduler_name"))
-    return "" if name == SCHEDULER else name
-
-
-RUNNER = Runner(
-    status=status,
-    phase_of=phase_of,
-    held=held,
-    ended=ended,
-    variables=frameworks.variables,
-    metadata=metadata,
-    marks=marks,
-    services=frameworks.services,
-    pod=pod,
-    claims=claims,
-    adopts=adopts,
-    scheduler=scheduler,
-    retry=retry,
-    # The restart of this number fails: of three there are two.
-    limit=lambda job: max(int(job.spec.max_retry) - 1, 0),
-    restarts_jobs=True,
-    policies_first=True,
-    clean=lambda _: Clean.RUNNING,
-    waits=waits,
-    succeeded=succeeded,
-    failed=failed,
-    running=running,
-    default_queue=DEFAULT_QUEUE,
-    commands=True,
-    rivals=("volcano-controllers", "vc-controller-manager"),
-    # Jobs are queued only where the runner has queues.
-    supports=VOLCANO.supports - {"queue"},
-)
+    return {**plugins, **{f"volume-pvc-{name}": name for name in claims_of(job)}}

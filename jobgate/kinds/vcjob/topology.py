@@ -1,4 +1,4 @@
-"""The rules of where pods may be: in the network, on a machine, and in which groups."""
+"""Rules for topologies: tiers of the network, partitions of a task, and NUMA nodes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tiers_are_named_in_one_way(job: Job[JobSpec], _: Context) -> Iterator[Cause]
 
 @rule("network_topology", "tasks.partition_policy.network_topology")
 def networks_are_left_to_volcano(job: Job[JobSpec], context: Context) -> Iterator[Notice]:
-    """Where jobgate runs the job, its pods are placed without regard to the network topology."""
+    """If jobgate runs the job, its pods are placed without regard to the network topology."""
     if not runs_here(job, context):
         return
     text = "the runner ignores this field: pods are placed without regard to the network topology"
@@ -41,7 +41,7 @@ def networks_are_left_to_volcano(job: Job[JobSpec], context: Context) -> Iterato
 
 
 def _topologies(job: Job[JobSpec]) -> Iterator[tuple[Path, NetworkTopology]]:
-    """Yield the network topologies of the job and of partitions, each with its place."""
+    """Yield the network topologies of the job and of partitions, each with its path."""
     if job.spec.network_topology is not None:
         yield job.at("network_topology"), job.spec.network_topology
     for task, policy in _partitioned(job):
@@ -55,10 +55,8 @@ def partitions_hold_all_pods(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     for task, policy in _partitioned(job):
         total = policy.total_partitions * policy.partition_size
         if total > COUNT_LIMIT:
-            most = f"must be at most {COUNT_LIMIT // policy.total_partitions}"
-            detail = (
-                f"{most} with totalPartitions {policy.total_partitions}: a task may have at most {COUNT_LIMIT} pods"
-            )
+            bound = f"at most {COUNT_LIMIT // policy.total_partitions} with totalPartitions {policy.total_partitions}"
+            detail = f"must be {bound}: a task may have at most {COUNT_LIMIT} pods"
             yield Invalid(task.at("partition_policy") / "partitionSize", policy.partition_size, detail)
         elif "replicas" not in task.broken and task.replicas != total:
             groups = f"partitionPolicy has {policy.total_partitions} partitions of {policy.partition_size}"
@@ -80,12 +78,12 @@ def minimum_is_as_many_partitions(job: Job[JobSpec], _: Context) -> Iterator[Cau
     for task, policy in _partitioned(job):
         if not 0 < policy.min_partitions <= policy.total_partitions:
             continue  # reported by the rule above
-        least, minimum = policy.min_partitions * policy.partition_size, task.min_available
-        if least > COUNT_LIMIT:
+        needed, minimum = policy.min_partitions * policy.partition_size, task.min_available
+        if needed > COUNT_LIMIT:
             continue  # reported for all partitions
-        if minimum is not None and minimum != least:
+        if minimum is not None and minimum != needed:
             groups = f"partitionPolicy needs {policy.min_partitions} partitions of {policy.partition_size}"
-            yield Invalid(task.at("min_available"), minimum, f"must be {least}: {groups} pods")
+            yield Invalid(task.at("min_available"), minimum, f"must be {needed}: {groups} pods")
 
 
 def _partitioned(job: Job[JobSpec]) -> Iterator[tuple[Task, PartitionPolicy]]:
@@ -113,16 +111,16 @@ def pods_of_a_numa_policy_have_whole_cpus(job: Job[JobSpec], _: Context) -> Iter
 def _whole_cpus(resources: Mapping[str, Any], path: Path, policy: TopologyPolicy) -> Iterator[Cause]:
     side = "requests" if mapping(resources.get("requests")) else "limits"
     cpus = mapping(resources.get(side)).get("cpu")
-    wanted = f"topologyPolicy {policy} requires a whole number of CPUs"
+    detail = f"topologyPolicy {policy} requires a whole number of CPUs"
     if cpus is None:
-        yield Required((path / "requests").key("cpu"), wanted)
+        yield Required((path / "requests").key("cpu"), detail)
         return
     try:
         amount = parse(cpus)
     except ValueError:
-        return  # no quantity, which the rules of templates report
+        return  # not a quantity: the rules for templates report it
     if not amount or not is_whole(amount):
-        yield Invalid((path / side).key("cpu"), cpus, f"{wanted}, at least 1")
+        yield Invalid((path / side).key("cpu"), cpus, f"{detail}, at least 1")
 
 
 topology_rules: tuple[Rule, ...] = (

@@ -1,4 +1,4 @@
-"""The rules of a job's own volumes: claims that every container has."""
+"""Rules for a job's own volumes: claims that are mounted in every container."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def volumes_are_mounted_at_places_of_their_own(job: Job[JobSpec], _: Context) ->
 
 @rule("volumes")
 def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
-    """Volcano mounts the job's volumes into every container, and the API server rejects two mounts at one path.
+    """Volcano mounts the job's volumes into every container, and the API server rejects two mounts at the same path.
 
-    Of several volumes of one claim it mounts the first, and none into init containers.
+    Volcano mounts only the first of several volumes with the same claim, and none into init containers.
     """
     claims: set[str] = set()
     paths: dict[str, Path] = {}
@@ -64,16 +64,16 @@ def volumes_leave_the_mounts_of_templates_alone(job: Job[JobSpec], _: Context) -
     for task in job.tasks:
         for place, container in objects(spec_of(task.template).get("containers")):
             for index, mount in objects(container.get("volumeMounts")):
-                mounted = mount.get("mountPath")
-                if isinstance(mounted, str) and mounted in paths:
-                    detail = f"already used by {paths[mounted]}, which is mounted in every container"
-                    at = task.template_path / "spec" / "containers" / place / "volumeMounts" / index / "mountPath"
-                    yield Duplicate(at, mounted, f"{detail}: change one of the paths")
+                mount_path = mount.get("mountPath")
+                if isinstance(mount_path, str) and mount_path in paths:
+                    detail = f"already used by {paths[mount_path]}, which is mounted in every container"
+                    path = task.template_path / "spec" / "containers" / place / "volumeMounts" / index / "mountPath"
+                    yield Duplicate(path, mount_path, f"{detail}: change one of the paths")
 
 
 @rule("volumes")
 def volumes_have_one_claim(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """A volume is an existing claim, or a new one whose name Volcano writes into the stored job."""
+    """A volume is an existing claim, or a new one: Volcano writes its name into the stored job."""
     for path, volume in job.each("volumes"):
         if volume.volume_claim is None and not volume.volume_claim_name:
             yield Required(path, "must set volumeClaimName for an existing claim, or volumeClaim for a new one")
@@ -110,7 +110,7 @@ def claims_are_mounted_once(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
 
 @rule("volumes", updates=True)
 def existing_claims_stay(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
-    """Running pods use the claim that was named first. Volcano sets only the names of claims that it creates."""
+    """Running pods keep using the first claim. Volcano sets only the names of claims that it creates."""
     before: dict[str | int, Mapping[str, Any]] = dict(objects(spec_of(context.old or {}).get("volumes")))
     for path, volume in job.each("volumes"):
         stored = before.get(path.steps[-1])

@@ -1,8 +1,8 @@
 """The users of a pod that can use a private key, and the mode of its file.
 
-The files of a Secret belong to root. OpenSSH called by root rejects a key of root that others may read; other users
-only need to be able to read it. If a pod has an `fsGroup`, the kubelet lets this group read the files, whatever their
-mode: then root cannot use them.
+The files of a Secret belong to root. If root runs OpenSSH, it rejects a key of root that other users may read; other
+users only need to be able to read it. If a pod has an `fsGroup`, the kubelet always lets this group read the files:
+then root cannot use them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from jobgate.plugins.crew import CrewContainer, Part
 from webhook import Cause, Forbidden, Notice, Path
 from webhook.text import short
 
-#: For the owner alone, or, with an `fsGroup`, for this group too.
+#: Readable by root alone, or, with an `fsGroup`, by this group too.
 PRIVATE = 0o400
 
-#: For all users of a pod; none is root.
+#: Readable by all users of a pod; root cannot use such a key.
 PUBLIC = 0o444
 
 #: Root's home, which no other user can read.
@@ -24,8 +24,8 @@ _HOME_OF_ROOT = "/root"
 
 
 def mode_of(part: Part, folder: str) -> int:
-    """Return the mode of the files of private keys: one that most of the containers can use."""
-    if part.fs_group is not None or any(runs_as_root(one, folder) for one in _lasting(part)):
+    """Return the mode of private keys with which most containers can use them."""
+    if part.fs_group is not None or any(runs_as_root(container, folder) for container in _lasting(part)):
         return PRIVATE
     return PUBLIC
 
@@ -36,11 +36,11 @@ def runs_as_root(container: CrewContainer, folder: str) -> bool:
 
 
 def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
-    """Yield what in a task prevents OpenSSH from using the keys."""
+    """Yield the settings of a task that prevent OpenSSH from using the keys."""
     containers = _lasting(part)
-    roots = [one.name for one in containers if runs_as_root(one, folder)]
+    roots = [container.name for container in containers if runs_as_root(container, folder)]
     is_root = frozenset(roots)
-    others = [one.name for one in containers if one.name not in is_root]
+    others = [container.name for container in containers if container.name not in is_root]
     task = f"task {short(part.name)}"
     if part.fs_group is not None and roots:
         why = "securityContext.fsGroup makes the private key readable by a group, and OpenSSH then rejects it for root"
@@ -60,7 +60,7 @@ def check(part: Part, folder: str, path: Path) -> Iterator[Cause | Notice]:
             f"{task} has no securityContext.fsGroup: all users in its containers can read the private key. "
             "Set fsGroup to allow only that group"
         )
-        if any(one.root is None for one in containers):
+        if any(container.root is None for container in containers):
             text += "; root cannot use the key then: if the image runs as root, set runAsUser: 0"
         yield Notice(path, text)
     if others and _in_home_of_root(folder):
@@ -73,8 +73,8 @@ def _names(containers: Sequence[str]) -> str:
 
 
 def _lasting(part: Part) -> list[CrewContainer]:
-    """Return the containers that are there while the job runs, which log in to each other."""
-    return [one for one in part.containers if not one.init]
+    """Return the containers that exist while the job runs: all but the init containers."""
+    return [container for container in part.containers if not container.init]
 
 
 def _in_home_of_root(folder: str) -> bool:

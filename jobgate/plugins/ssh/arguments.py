@@ -10,14 +10,14 @@ from pydantic import BeforeValidator
 from jobgate.names import dns_subdomain
 from jobgate.plugins.arguments import Arguments, Takes
 
-#: Longest folder that is taken, in characters: every container has it several times.
+#: Maximum length of the folder, in characters: every container contains it several times.
 PATH_LIMIT = 255
 
-#: What is in a path: it becomes part of a line of OpenSSH's configuration, where blanks, quotes, `%`, `$`, `#` and `~`
-#: say more than themselves, and of a mount, where `:` does.
+#: A path is written into OpenSSH's configuration, where blanks, quotes, `%`, `$`, `#` and `~` are special, and into a
+#: mount, where `:` is.
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+/?\Z")
 
-#: Folders of the system that are nobody's home, and those of the kernel, in which nothing can be mounted at all.
+#: System folders, which are not home directories, and folders of the kernel, in which nothing can be mounted.
 _SYSTEM = frozenset(
     f"/{name}" for name in ("bin", "boot", "etc", "home", "lib", "lib32", "lib64", "run", "sbin", "tmp", "usr", "var")
 )
@@ -36,7 +36,7 @@ def _folder(written: Any) -> str:
 
 
 def _port(written: Any) -> int:
-    # Volcano takes the default where it cannot read the port, and reads 022 as 18.
+    # Volcano uses the default if it cannot parse the port, and parses 022 as 18.
     text = str(written) if type(written) is int else written
     if not isinstance(text, str) or not _PORT.match(text) or int(text) > 65535:
         raise ValueError("no port")
@@ -49,8 +49,8 @@ def _secret(written: Any) -> str:
     return written
 
 
-def _forgotten(_: Any) -> str:
-    """Keep that something was given, and not what."""
+def _hidden(_: Any) -> str:
+    """Keep only that a value was given, because it is secret."""
     return "given"
 
 
@@ -74,8 +74,8 @@ class SshArguments(Arguments):
         BeforeValidator(_secret),
         Takes("the name of a Secret in the job's namespace with the keys ssh-privatekey and ssh-publickey"),
     ] = None
-    ssh_private_key: Annotated[str | None, BeforeValidator(_forgotten), Takes(offered=False)] = None
-    ssh_public_key: Annotated[str | None, BeforeValidator(_forgotten), Takes(offered=False)] = None
+    ssh_private_key: Annotated[str | None, BeforeValidator(_hidden), Takes(offered=False)] = None
+    ssh_public_key: Annotated[str | None, BeforeValidator(_hidden), Takes(offered=False)] = None
     no_root: Annotated[bool, Takes(offered=False)] = False
 
     @property

@@ -1,7 +1,7 @@
 """The configuration of OpenSSH clients for the hosts of a job, and its `known_hosts`.
 
-Hosts are patterns, not lists: files that are mounted one by one are never refreshed, so a list would be wrong in
-running pods when the job is scaled.
+Hosts are patterns, not lists: the kubelet never refreshes files that are mounted one by one, so running pods would
+keep an old list when the job is scaled.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from jobgate.plugins.ssh.arguments import SshArguments
 IDENTITY = "id_rsa"
 KNOWN_HOSTS = "known_hosts"
 
-#: The port that `known_hosts` need not name.
+#: The default port, which `known_hosts` does not contain.
 _SSH_PORT = 22
 
 
 class Hosts(NamedTuple):
-    """Patterns of the names of pods: the short name, and those that resolve, from `<hostname>.<subdomain>` on."""
+    """Patterns of the names of pods: the host name, and the names in DNS, from `<hostname>.<subdomain>` on."""
 
     alias: str
     subdomain: str
@@ -29,10 +29,10 @@ class Hosts(NamedTuple):
 
 
 def hosts_of(crew: Crew) -> Iterator[Hosts]:
-    """Yield patterns of the names of all pods of a job, those with a fixed name first.
+    """Yield patterns of the names of all pods of a job, fixed names first.
 
-    The usual names are one pattern, for it holds for tasks too that are still to come; where pods are not named after
-    their job, `*` would be any host. An invalid name is omitted, because it would be a line of OpenSSH's configuration.
+    If pods are named after their job, one pattern covers all tasks, including future ones; otherwise such a pattern
+    would match any host. Invalid names are omitted, because they could inject lines into OpenSSH's configuration.
     """
     parts = [part for part in crew.parts if "*" not in part.name + part.hostname]
     fixed = [
@@ -44,35 +44,35 @@ def hosts_of(crew: Crew) -> Iterator[Hosts]:
     usual = [(_pods(crew, task), crew.service) for task in tasks]
     for host, subdomain in dict.fromkeys((*fixed, *usual)):
         if not dns_label(host.replace("*", "0")) and not dns_label(subdomain):
-            found = f"{host}.{subdomain}"
-            here = f"{found}.{crew.namespace}"
-            names = dict.fromkeys((found, here, f"{here}.svc", f"{here}.{crew.domain}"))
+            local = f"{host}.{subdomain}"
+            qualified = f"{local}.{crew.namespace}"
+            names = dict.fromkeys((local, qualified, f"{qualified}.svc", f"{qualified}.{crew.domain}"))
             yield Hosts(host, subdomain, tuple(names))
 
 
 def config(crew: Crew, arguments: SshArguments) -> str:
-    """Return the client's configuration: short names resolve, host checking is on, and the key is the job's."""
+    """Return the client's configuration: it resolves short names, checks host keys, and uses the job's key."""
     options = (
         f"Port {arguments.ssh_port}",
         f"IdentityFile {arguments.folder}/{IDENTITY}",
         "IdentitiesOnly yes",
         "StrictHostKeyChecking yes",
         f"UserKnownHostsFile {arguments.folder}/{KNOWN_HOSTS}",
-        # Addresses are those of pods, which another pod may have next. OpenSSH of before 8.5 would remember them.
+        # Another pod may reuse an address. OpenSSH before 8.5 would remember it.
         "CheckHostIP no",
     )
     blocks: list[tuple[str, ...]] = []
     for hosts in hosts_of(crew):
-        # The first value that OpenSSH finds for an option holds.
+        # OpenSSH uses the first value of an option.
         blocks.append((f"Host {hosts.alias} !*.*", f"HostName %h.{hosts.subdomain}", *options))
         blocks.append((f"Host {' '.join(hosts.qualified)}", *options))
     return "\n\n".join("\n    ".join(block) for block in blocks) + "\n"
 
 
 def known_hosts(crew: Crew, arguments: SshArguments, public: str) -> str:
-    """Return the lines of `known_hosts` for the names of the job's pods, all of which have one host key.
+    """Return the lines of `known_hosts` for the names of the job's pods, which share one host key.
 
-    The key is found without the port too, in case that sshd listens on another.
+    Each name is listed with and without the port, in case sshd listens on the default port.
     """
     port = arguments.ssh_port
     lines = []

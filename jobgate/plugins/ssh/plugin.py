@@ -1,4 +1,4 @@
-"""The plugin `ssh` itself: its keys, the Secret that holds them, and what it puts into pods."""
+"""The plugin `ssh` itself: its keys, their Secret, and the files in pods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.limits import CONFIG_LIMIT
-from jobgate.plugins.paths import in_the_way, is_inside
+from jobgate.plugins.paths import collisions, is_inside
 from jobgate.plugins.plugin import Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.ssh import access
@@ -23,29 +23,29 @@ AUTHORIZED = "authorized_keys"
 CONFIG = "config"
 HOST_KEY = "ssh_host_key"
 
-#: The keys of a user's own Secret: those of the type `kubernetes.io/ssh-auth`, and the public key beside it.
+#: The keys of a user's own Secret: that of the type `kubernetes.io/ssh-auth`, and one for the public key.
 USERS_PRIVATE, USERS_PUBLIC = "ssh-privatekey", "ssh-publickey"
 
-#: What a pod gets, each mounted by itself: sshd rejects `authorized_keys` in a folder that others may write to, as the
-#: folder of a mounted Secret is.
+#: The files in a pod, each mounted by itself: sshd rejects `authorized_keys` in a folder that other users can write to,
+#: and everyone can write to the folder of a mounted Secret.
 FILES = (IDENTITY, PUBLIC, AUTHORIZED, CONFIG, KNOWN_HOSTS, HOST_KEY)
 
-#: How much of a Secret is kept for its keys, in bytes; four of RSA and their lines have less than a half of it.
+#: Bytes of a Secret that are reserved for its keys; four RSA keys and their lines need less than half of it.
 _ROOM_FOR_KEYS = 16 * 1024
 
 
 class Ssh(Plugin[SshArguments]):
-    """Gives the job a key pair and a host key, and the pods a client's and a server's files made of them."""
+    """Creates a key pair and a host key for the job, and the files of client and server in its pods."""
 
     name = "ssh"
     arguments = SshArguments
 
     def check(self, crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
-        """Yield what would keep pods from logging in, or give a key away."""
-        yield from _written(crew, arguments, path)
+        """Yield the faults that would prevent pods from logging in, or disclose a key."""
+        yield from _check_arguments(crew, arguments, path)
         if "svc" in crew.plugins and is_inside(arguments.folder, HOSTS):
             yield Forbidden(path, f"--ssh-key-file-path: svc mounts the host lists at {HOSTS}: use another directory")
-        yield from in_the_way(
+        yield from collisions(
             crew,
             path,
             volume=secret_name(crew),
@@ -62,7 +62,7 @@ class Ssh(Plugin[SshArguments]):
             yield Forbidden(path, f"{text}: remove hostname and subdomain from the templates")
 
     def derived(self, crew: Crew, arguments: SshArguments) -> Iterator[Derived]:
-        """Yield the volume of the keys; the Secret, which is called the same, may have longer names."""
+        """Yield the volume of the keys; the Secret has the same name, but Secrets may have longer names."""
         yield Derived("plugin ssh", "volume", "<job>-ssh", dns_label, len("-ssh"))
 
     def wire(self, pod: Pod, member: Member, arguments: SshArguments) -> None:
@@ -74,14 +74,14 @@ class Ssh(Plugin[SshArguments]):
             pod.mount({"name": name, "mountPath": f"{arguments.folder}/{file}", "subPath": file, "readOnly": True})
 
     def objects(self, crew: Crew, arguments: SshArguments) -> Iterator[Declared]:
-        """Yield the Secret of the keys. They are generated once: running pods do not see others."""
+        """Yield the Secret of the keys. They are generated once, because running pods would not see new keys."""
 
-        def made() -> Mapping[str, Any]:
+        def generate() -> Mapping[str, Any]:
             return {"data": _encoded(_keys(crew, arguments))}
 
         def complete(stored: Mapping[str, Any]) -> bool:
             data = stored.get("data")
-            return isinstance(data, Mapping) and all(data.get(file) for file in (CONFIG, *_files_made(arguments)))
+            return isinstance(data, Mapping) and all(data.get(file) for file in (CONFIG, *_generated_files(arguments)))
 
         yield Declared(
             {
@@ -91,18 +91,18 @@ class Ssh(Plugin[SshArguments]):
                 "metadata": {"name": secret_name(crew)},
                 "data": _encoded({CONFIG: config(crew, arguments)}),
             },
-            made,
+            generate,
             complete,
         )
 
 
 def secret_name(crew: Crew) -> str:
-    """Return what the Secret is called, and the volume of it in pods."""
+    """Return the name of the Secret, and of its volume in pods."""
     return f"{crew.name}-ssh"
 
 
-def _files_made(arguments: SshArguments) -> tuple[str, ...]:
-    """Return the files that are made of randomness; the user's own key pair is not."""
+def _generated_files(arguments: SshArguments) -> tuple[str, ...]:
+    """Return the generated files; a user's own key pair is not generated."""
     users = arguments.ssh_key_secret is not None
     return (HOST_KEY, KNOWN_HOSTS) if users else (HOST_KEY, KNOWN_HOSTS, IDENTITY, PUBLIC, AUTHORIZED)
 
@@ -122,7 +122,7 @@ def _encoded(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _sources(name: str, arguments: SshArguments, private: int) -> Iterator[dict[str, Any]]:
-    """Yield the parts of the volume: of the job's Secret, and of the user's where there is one."""
+    """Yield the sources of the volume: the job's Secret, and the user's Secret if the job names it."""
 
     def items(secret: str, keys: Mapping[str, str]) -> dict[str, Any]:
         modes = {file: private if file in {IDENTITY, HOST_KEY} else access.PUBLIC for file in keys}
@@ -141,8 +141,8 @@ def _sources(name: str, arguments: SshArguments, private: int) -> Iterator[dict[
     yield items(arguments.ssh_key_secret, users)
 
 
-def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
-    """Yield what should be written otherwise."""
+def _check_arguments(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
+    """Yield the faults of the arguments themselves."""
     for flag, value in (
         ("--ssh-private-key", arguments.ssh_private_key),
         ("--ssh-public-key", arguments.ssh_public_key),
@@ -167,16 +167,16 @@ def _written(crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause 
 
 KeyType: TypeAlias = Literal["ed25519", "rsa"]
 
-#: Size of an RSA key, in bits: as strong as Ed25519, nearly (NIST SP 800-57: 128 bits of security).
+#: Size of an RSA key, in bits: nearly as strong as Ed25519 (NIST SP 800-57: 128 bits of security).
 RSA_BITS = 3072
 
 
 def new_pair(key_type: KeyType) -> tuple[str, str]:
     """Return a new private key as PEM without a passphrase, and its public key as in `authorized_keys`: type and key.
 
-    Ed25519 is made at once, RSA in a second or less: in PKCS #1, which what is too old for Ed25519 reads, as Volcano's.
+    An RSA key takes up to a second. Its format is PKCS #1, as with Volcano, for programs that are too old for Ed25519.
     """
-    # Who only checks jobs needs no cryptography.
+    # Imported here because checking jobs does not need cryptography.
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ed25519, rsa  # noqa: PLC0415
 

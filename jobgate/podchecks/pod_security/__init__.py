@@ -1,8 +1,8 @@
-"""The Pod Security levels: what the level of a namespace rejects in pods, reported when the job is applied.
+"""The Pod Security levels: violations in pods, reported when the job is applied.
 
-- `checks`: what violates a level
-- `policy`: what the labels of a namespace ask for
+- `checks`: the violations of each level
+- `policy`: the levels that the labels of a namespace set
 
-It answers as the admission plugin `PodSecurity` answers the creation of the Pod, which is compared with a real API
-server (`tests.differential.pods`), in the version of the definition that the namespace pins.
+It answers as the admission plugin `PodSecurity` answers the creation of the Pod, for the version that the namespace
+pins. Tests compare it with a real API server (`tests.differential.pods`).
 """

@@ -1,4 +1,4 @@
-"""The checks of Pod Security admission, in its versions since Kubernetes 1.25: what in a Pod violates which level.
+"""The checks of Pod Security admission since Kubernetes 1.25: the violations of each level in a Pod.
 
 https://kubernetes.io/docs/concepts/security/pod-security-standards/
 """
@@ -14,12 +14,12 @@ from jobgate.podchecks.reading import ALL_CONTAINERS, containers
 from webhook.path import Path
 from webhook.values import items, mapping, metadata_of, objects, spec_of, text, whole
 
-#: Above all minors that there are: of a violation that every later version reports.
+#: Above all minors: the `until` of a violation that no later version allows.
 ALWAYS: Final = 10_000
 
 
 class Level(IntEnum):
-    """How far a namespace's pods are restricted; each level asks for all that those below it ask for."""
+    """How far a namespace's pods are restricted; each level includes the rules of the levels below it."""
 
     PRIVILEGED = 0
     BASELINE = 1
@@ -27,21 +27,21 @@ class Level(IntEnum):
 
     @property
     def word(self) -> str:
-        """As a label of a namespace says it."""
+        """The value of a namespace's label."""
         return self.name.lower()
 
 
 class PodSecurityViolation(NamedTuple):
-    """What violates a level in a Pod.
+    """A violation of a level in a Pod.
 
     Attributes:
-        path: the field.
-        value: what stands there; None where something is missing.
-        right: what would do.
+        path: the path of the field.
+        value: its value; None if a field is missing.
+        right: what would be right, for messages.
         level: the lowest level that is violated.
-        since: the first minor of the level's definition that is violated: a namespace can pin any version.
-        until: the first later minor that is not violated.
-        written: all that the user wrote there, where `value` is only what it is called.
+        since: the first minor version of the level that is violated: a namespace can pin any version.
+        until: the first later minor version that is not violated.
+        written: the whole value that the user wrote, if `value` only names it.
     """
 
     path: Path
@@ -60,49 +60,52 @@ CONTEXT = "securityContext"
 
 
 class SecurityContext(NamedTuple):
-    """A security context; an empty one where there is none."""
+    """A security context; empty if it is absent."""
 
     json: Mapping[str, Any]
     path: Path
 
 
 class CheckedPod:
-    """A Pod that the checks look at, with its containers and security contexts."""
+    """A Pod with its containers and security contexts, for the checks."""
 
     def __init__(self, pod: Mapping[str, Any], path: Path) -> None:
         self.metadata, self.spec = metadata_of(pod), spec_of(pod)
         self.path = path
         self.containers = list(containers(pod, path, ALL_CONTAINERS))
-        #: The security context of the pod, those of its containers, and all of them.
+        #: The security context of the pod, those of its containers, and all together.
         self.own = SecurityContext(mapping(self.spec.get(CONTEXT)), path / "spec" / CONTEXT)
-        self.contexts = [SecurityContext(mapping(one.json.get(CONTEXT)), one.path / CONTEXT) for one in self.containers]
+        self.contexts = [
+            SecurityContext(mapping(container.json.get(CONTEXT)), container.path / CONTEXT)
+            for container in self.containers
+        ]
         self.all_contexts = [self.own, *self.contexts]
-        #: Whether the pod is exempt from what only Linux has.
+        #: Whether the pod is exempt from checks that only concern Linux.
         self.windows = mapping(self.spec.get("os")).get("name") == "windows"
 
     @property
     def own_users_until(self) -> int:
-        """The minor since which a violation is allowed in the user namespace of a pod that has its own."""
+        """The `until` of a violation that is allowed if the pod has its own user namespace."""
         return _OWN_USERS_SINCE if self.spec.get("hostUsers") is False else ALWAYS
 
     def lacks(self, field: str) -> bool:
-        """Return whether neither the pod nor each container sets a field of their security contexts."""
-        return self.own.json.get(field) is None and any(one.json.get(field) is None for one in self.contexts)
+        """Return whether the pod and at least one container do not set a field of their security contexts."""
+        return self.own.json.get(field) is None and any(context.json.get(field) is None for context in self.contexts)
 
 
 _NAMESPACES: Final = ("hostNetwork", "hostPID", "hostIPC")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS: Final = ("postStart", "preStop")
-_REACHING: Final = ("httpGet", "tcpSocket")
+_HANDLERS: Final = ("httpGet", "tcpSocket")
 
-#: Since then a pod with its own user namespace may run as root in it, and at the level baseline unmask its /proc.
+#: Since 1.35 a pod with its own user namespace may run as root in it, and at the level baseline unmask its /proc.
 _OWN_USERS_SINCE: Final = 35
-#: Since then a probe may not be pointed at another host: the kubelet would knock there for who wrote the pod.
+#: Since 1.34 a probe may not name another host, because the author of the pod could make the kubelet connect there.
 _OWN_HOST_SINCE: Final = 34
 
 
 def host(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Yield what a pod shares with its host."""
+    """Yield the namespaces and ports that a pod shares with its host."""
     for field in _NAMESPACES:
         if pod.spec.get(field) is True:
             yield _baseline(pod.path / "spec" / field, True, "must be false or not set")
@@ -121,13 +124,13 @@ def _hosts_of_handlers(container: Mapping[str, Any], path: Path) -> Iterator[Pod
     lifecycle = mapping(container.get("lifecycle"))
     handlers = [(container[probe], path / probe) for probe in _PROBES if probe in container]
     handlers += [(lifecycle[hook], path / "lifecycle" / hook) for hook in _HOOKS if hook in lifecycle]
-    for handler, where in handlers:
-        for way in _REACHING:
-            if host := mapping(mapping(handler).get(way)).get("host"):
-                yield _baseline(where / way / "host", host, "must not be set", since=_OWN_HOST_SINCE)
+    for handler, handler_path in handlers:
+        for name in _HANDLERS:
+            if host := mapping(mapping(handler).get(name)).get("host"):
+                yield _baseline(handler_path / name / "host", host, "must not be set", since=_OWN_HOST_SINCE)
 
 
-#: What container runtimes give by default, except NET_RAW.
+#: The default capabilities of container runtimes, except NET_RAW.
 DEFAULT: Final = (
     "AUDIT_WRITE",
     "CHOWN",
@@ -143,12 +146,12 @@ DEFAULT: Final = (
     "SETUID",
     "SYS_CHROOT",
 )
-#: The one that may be added where all must be dropped.
+#: The capability that restricted pods may add; they must drop all others.
 _BINDING: Final = "NET_BIND_SERVICE"
 
 
 def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Yield what containers are privileged to do, or are not kept from."""
+    """Yield the privileges that containers have or may gain."""
     for context in pod.contexts:
         if context.json.get("privileged") is True:
             yield _baseline(context.path / "privileged", True, "must be false or not set")
@@ -161,11 +164,11 @@ def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
 def _capabilities(context: SecurityContext, *, windows: bool) -> Iterator[PodSecurityViolation]:
     capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
     for index, name in enumerate(items(capabilities.get("add"))):
-        where = here / "add" / index
+        place = here / "add" / index
         if name != _BINDING and not windows:
-            yield _restricted(where, name, f"must be {_BINDING}, or not be set")
+            yield _restricted(place, name, f"must be {_BINDING}, or not be set")
         if name not in DEFAULT:
-            yield _baseline(where, name, f"must be one of {', '.join(DEFAULT)}")
+            yield _baseline(place, name, f"must be one of {', '.join(DEFAULT)}")
     dropped = items(capabilities.get("drop"))
     if "ALL" not in dropped and not windows:
         yield _restricted(here / "drop", list(dropped) or None, 'must include "ALL"')
@@ -174,18 +177,18 @@ def _capabilities(context: SecurityContext, *, windows: bool) -> Iterator[PodSec
 _PROFILES: Final = ("RuntimeDefault", "Localhost")
 _TYPES: Final = 'must be "RuntimeDefault" or "Localhost"'
 
-#: Annotations that were before the fields, and what they may say.
+#: Annotations from before the fields existed, and their allowed values.
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _ANNOTATED: Final = "must be runtime/default or localhost/<profile>"
 
 _SELINUX_TYPES: Final = ("", "container_t", "container_init_t", "container_kvm_t")
-#: A type that was added later, and since when.
+#: A type that was added later, and its first minor version.
 _SELINUX_ENGINE: Final = "container_engine_t"
 _SELINUX_ENGINE_SINCE: Final = 31
 
 
 def _profiles(pod: CheckedPod, field: str) -> Iterator[PodSecurityViolation]:
-    """A profile that is given must be one of two sorts."""
+    """A profile must have one of two types."""
     for context in pod.all_contexts:
         profile = context.json.get(field)
         if isinstance(profile, dict) and profile.get("type") not in _PROFILES:
@@ -193,7 +196,7 @@ def _profiles(pod: CheckedPod, field: str) -> Iterator[PodSecurityViolation]:
 
 
 def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Where the pod is restricted there must be a profile."""
+    """A profile must have an allowed type; at the level restricted it is required."""
     yield from _profiles(pod, "seccompProfile")
     if pod.lacks("seccompProfile") and not pod.windows:
         right = f"{_TYPES} for the pod or for every container"
@@ -201,27 +204,27 @@ def seccomp(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
 
 
 def app_armor(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """The node's default profile may be replaced by another, and not be switched off."""
+    """A profile may replace the node's default, but AppArmor must not be disabled."""
     yield from _profiles(pod, "appArmorProfile")
     for key, profile in mapping(pod.metadata.get("annotations")).items():
-        if str(key).startswith(_APP_ARMOR) and not _is_kept(profile):
+        if str(key).startswith(_APP_ARMOR) and not _is_enabled(profile):
             yield _baseline((pod.path / "metadata" / "annotations").key(str(key)), profile, _ANNOTATED)
 
 
-def _is_kept(profile: Any) -> bool:
-    """Return whether the annotation of a profile leaves AppArmor on."""
+def _is_enabled(profile: Any) -> bool:
+    """Return whether AppArmor is enabled with this value of the annotation."""
     return profile in (None, "", "runtime/default") or text(profile).startswith("localhost/")
 
 
 def selinux(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """A container's type may be one of those made for containers; its user and role are the system's."""
+    """Only types for containers are allowed; user and role must not be set."""
     for context in pod.all_contexts:
         options, here = mapping(context.json.get("seLinuxOptions")), context.path / "seLinuxOptions"
-        sort = text(options.get("type"))
-        if sort not in _SELINUX_TYPES:
-            until = _SELINUX_ENGINE_SINCE if sort == _SELINUX_ENGINE else ALWAYS
+        type_ = text(options.get("type"))
+        if type_ not in _SELINUX_TYPES:
+            until = _SELINUX_ENGINE_SINCE if type_ == _SELINUX_ENGINE else ALWAYS
             yield _baseline(
-                here / "type", sort, f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or not be set", until=until
+                here / "type", type_, f"must be one of {', '.join(_SELINUX_TYPES[1:])}, or not be set", until=until
             )
         for field in ("user", "role"):
             if value := options.get(field):
@@ -229,15 +232,15 @@ def selinux(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
 
 
 def proc_mount(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Yield where /proc is unmasked."""
+    """Yield the containers that unmask /proc."""
     for context in pod.contexts:
-        mount, where = context.json.get("procMount"), context.path / "procMount"
+        mount, place = context.json.get("procMount"), context.path / "procMount"
         if mount not in (None, "Default"):
-            yield _baseline(where, mount, 'must be "Default" or not set', until=pod.own_users_until)
-            yield _restricted(where, mount, 'must be "Default" or not set')
+            yield _baseline(place, mount, 'must be "Default" or not set', until=pod.own_users_until)
+            yield _restricted(place, mount, 'must be "Default" or not set')
 
 
-#: Each that is safe, and since which minor it counts as such.
+#: The safe sysctls, each with the first minor version that allows it.
 SAFE: Final = {
     "kernel.shm_rmid_forced": 0,
     "net.ipv4.ip_local_port_range": 0,
@@ -253,7 +256,7 @@ SAFE: Final = {
     "net.ipv4.tcp_wmem": 32,
 }
 
-#: What a restricted pod may not have: an administrator makes them PersistentVolumes.
+#: Volume types that a restricted pod may not use; an administrator can offer them as PersistentVolumes.
 OUTSIDE: Final = (
     *("awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "fc", "flexVolume"),
     *("flocker", "gcePersistentDisk", "gitRepo", "glusterfs", "iscsi", "nfs", "photonPersistentDisk"),
@@ -262,7 +265,7 @@ OUTSIDE: Final = (
 
 
 def users(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Yield where a container runs as root, or might."""
+    """Yield the settings by which containers run, or may run, as root."""
     until = pod.own_users_until
     for context in pod.all_contexts:
         if context.json.get("runAsNonRoot") is False:
@@ -276,17 +279,17 @@ def users(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
 
 
 def sysctls(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Yield the parameters that are not safe."""
+    """Yield the sysctls that are not safe."""
     for index, sysctl in objects(pod.own.json.get("sysctls")):
         name = sysctl.get("name")
         safe = SAFE.get(name, ALWAYS) if isinstance(name, str) else ALWAYS
         if safe:
-            where = pod.own.path / "sysctls" / index / "name"
-            yield _baseline(where, name, f"must be one of {', '.join(SAFE)}", until=safe)
+            place = pod.own.path / "sysctls" / index / "name"
+            yield _baseline(place, name, f"must be one of {', '.join(SAFE)}", until=safe)
 
 
 def volumes(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
-    """Yield the volumes that a pod may not have."""
+    """Yield the volumes with types that are not allowed."""
     for index, volume in objects(pod.spec.get("volumes")):
         here = pod.path / "spec" / "volumes" / index
         if volume.get("hostPath") is not None:
@@ -302,7 +305,7 @@ _CHECKS: Final = (host, privileges, users, seccomp, app_armor, selinux, proc_mou
 
 
 def violations(pod: Mapping[str, Any], path: Path) -> Iterator[PodSecurityViolation]:
-    """Yield what violates any level, in any version, in a Pod whose template is at `path`."""
+    """Yield the violations of any level, in any version, in a Pod; `path` is the path of its template."""
     checked = CheckedPod(pod, path)
     for check in _CHECKS:
         yield from check(checked)

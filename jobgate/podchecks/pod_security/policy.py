@@ -1,4 +1,4 @@
-"""What a namespace asks of its pods, by its labels, and how sure it is that a violation rejects a pod.
+"""The Pod Security policy of a namespace, from its labels, and whether a violation certainly rejects a pod.
 
 https://kubernetes.io/docs/concepts/security/pod-security-admission/
 """
@@ -13,16 +13,16 @@ from typing import Any, Final
 
 from jobgate.podchecks.pod_security.checks import ALWAYS, Level, PodSecurityViolation
 
-#: Labels of a namespace; `enforce` rejects pods, `warn` warns who creates them. `audit` is for the audit log.
+#: Labels of a namespace: `enforce` rejects pods, `warn` warns their creators. `audit` only affects the audit log.
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 WARN: Final = "pod-security.kubernetes.io/warn"
 _VERSION: Final = "-version"
 
-#: The oldest Kubernetes that jobgate is installed on. An API server judges by its own version's definition where a
-#: namespace names none, or a newer one.
+#: The oldest Kubernetes that jobgate supports. If a namespace names no version, or a newer version than the API
+#: server's, the API server uses its own.
 OLDEST: Final = 30
-#: The oldest definition of the levels that is known here. Of older ones, baseline asked for the same,
-#: restricted for less: then a violation is a warning.
+#: The oldest version of the levels that is known here. In older versions baseline was the same, and restricted
+#: required less: violations of restricted are warnings then.
 FIRST: Final = 25
 
 _LEVELS: Final = {level.word: level for level in Level}
@@ -39,18 +39,18 @@ class Certainty(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """A level in the definition of one version of Kubernetes.
+    """A level, as one version of Kubernetes defines it.
 
     Attributes:
         level: how far pods are restricted.
-        minor: whose definition it is; None for that of the API server's own version.
+        minor: the minor version; None for the API server's own.
     """
 
     level: Level = Level.PRIVILEGED
     minor: int | None = None
 
     def violated_by(self, violation: PodSecurityViolation) -> Certainty:
-        """Return whether a violation is one of this standard, on every API server or only on some."""
+        """Return whether a violation violates this standard: on every API server, only on some, or on none."""
         newest = ALWAYS - 1 if self.minor is None else max(self.minor, FIRST)
         oldest = min(OLDEST, newest)
         if violation.level > self.level or violation.since > newest or violation.until <= oldest:
@@ -65,11 +65,11 @@ class Standard:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a namespace's labels ask for.
+    """The standards that a namespace's labels set.
 
     Attributes:
-        enforce: what its pods are rejected for.
-        warn: the level to warn on, in addition.
+        enforce: violations reject pods.
+        warn: violations cause warnings.
     """
 
     enforce: Standard = Standard()
@@ -80,9 +80,10 @@ NOTHING: Final = Policy()
 
 
 def policy_of(labels: Mapping[str, Any]) -> Policy:
-    """Return what labels ask for, read as the API server reads them.
+    """Return the policy that labels set, read as the API server reads them.
 
-    A level to be enforced that it does not know counts as `restricted`, one to warn of as none, a version as its own.
+    It treats an unknown `enforce` level as `restricted`, an unknown `warn` level as none, and an unknown version as its
+    own.
     """
     if ENFORCE not in labels and WARN not in labels:
         return NOTHING
@@ -93,7 +94,7 @@ def standard(text: str) -> Standard:
     """Return the standard of `LEVEL` or `LEVEL:VERSION`, as in `restricted:v1.34`.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither.
     """
     level, _, version = text.partition(":")
     if level not in _LEVELS:

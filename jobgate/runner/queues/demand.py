@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.jobs.tasks import priority_class_of
+from jobgate.jobs.job import priority_class_of
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import read, totals
 from jobgate.runner.queues.admission import Amounts

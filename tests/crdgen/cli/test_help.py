@@ -51,7 +51,7 @@ sys.exit(main(["generate", "tests.crdgen.cli.shop:ORDER"]))
 
 
 def test_a_closed_pipe_is_not_an_error() -> None:
-    line = f"{sys.executable} -m crdgen size manifests/crds --depth 20 | head -1"
+    line = f"{sys.executable} -m crdgen size manifests/chart/jobgate/files/crds --depth 20 | head -1"
     result = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     assert result.stderr == ""
     assert result.stdout.endswith("bytes of compact JSON\n")

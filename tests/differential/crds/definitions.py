@@ -101,7 +101,7 @@ def bare(schema: dict[str, Any]) -> Definition:
 def real() -> list[Definition]:
     """Return the CRDs of the project: those in the manifests, with pod templates, and golden files of the generator."""
     files = [
-        *sorted((_ROOT / "manifests" / "crds").glob("*_*.yaml")),
+        *sorted((_ROOT / "manifests/chart/jobgate/files/crds").glob("*_*.yaml")),
         *sorted((_ROOT / "tests/crdgen/golden").glob("*.yaml")),
     ]
     return [yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader) for file in files]

@@ -51,8 +51,8 @@ def secret(crew: Crew) -> Declared:
 
 def stored(declared: Declared) -> dict[str, Any]:
     """Return the Secret as it is stored when it is made."""
-    assert declared.made is not None
-    made = declared.made()
+    assert declared.generate is not None
+    made = declared.generate()
     return {**declared.manifest, "data": {**declared.manifest["data"], **made["data"]}}
 
 

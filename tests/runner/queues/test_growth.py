@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.jobs.runner import STATE
+from jobgate.jobs.status import STATE
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.queues.demand import ASKS, demand_of
 from jobgate.runner.queues.growth import UNDECIDED, Verdict, placed, wanted

@@ -1,4 +1,4 @@
-"""Certificates of every sort, sound and unsound, as a Secret or files offer them."""
+"""Valid and invalid certificates, as a Secret or files offer them."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def issued(
 
 
 def offered(generation: Generation, number: int | str = 0) -> Candidate:
-    """What a Secret of it offers."""
+    """What its Secret offers."""
     return Candidate(generation.certificate, generation.key, generation.ca_certificate, str(number).encode())
 
 
 def without_authority(generation: Generation) -> Candidate:
-    """What a Secret of it offers that does not tell the CA."""
+    """What its Secret offers without the CA."""
     return replace(offered(generation), authority=b"")
 
 
-def made(
+def issued_with(
     *,
     names: Sequence[str] = (NAME,),
     common_name: str = "",
@@ -56,7 +56,7 @@ def made(
     authority: Validity | None = None,
     intermediate: bool = False,
 ) -> Candidate:
-    """A certificate that our own rotation would never make."""
+    """A certificate that our own rotation never issues."""
     authority_key = generate_key(KeyType.P256)
     root = _root(authority or validity_from(NOW, DAYS)) if intermediate else None
     signer = issue_authority(authority_key, authority or validity_from(NOW, DAYS)) if root is None else _below(root)
@@ -84,7 +84,7 @@ def made(
 
 
 def encrypted(generation: Generation) -> bytes:
-    """Its key, behind a password."""
+    """Its key, encrypted with a password."""
     key = serialization.load_pem_private_key(generation.key, password=None)
     return key.private_bytes(
         serialization.Encoding.PEM,

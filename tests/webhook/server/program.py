@@ -1,6 +1,6 @@
 """A server in a process of its own, for signals: `… tests.webhook.server.program CERTIFICATE KEY DELAY [WORKERS]`.
 
-It takes over another certificate as soon as there is one; and waits for the first.
+It waits for the first certificate, and serves each new one.
 """
 
 import asyncio

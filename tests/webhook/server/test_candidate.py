@@ -8,7 +8,7 @@ import pytest
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from certs import KeyType, Validity
-from tests.webhook.server.offers import DAYS, NAME, NOW, encrypted, issued, made, offered, without_authority
+from tests.webhook.server.offers import DAYS, NAME, NOW, encrypted, issued, issued_with, offered, without_authority
 from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault, ServingCertificate, judge
 
 SOUND = issued()
@@ -51,10 +51,10 @@ def test_every_kind_of_key_that_we_issue_is_served(key_type: KeyType) -> None:
         replace(offered(SOUND), generation=b""),
         replace(offered(SOUND), generation=b" 7\n"),
         replace(offered(SOUND), certificate=SOUND.certificate.replace(b"\n", b"\r\n")),
-        made(),
-        made(usage=None),
-        made(intermediate=True),
-        made(names=["other.example.com", NAME]),
+        issued_with(),
+        issued_with(usage=None),
+        issued_with(intermediate=True),
+        issued_with(names=["other.example.com", NAME]),
     ],
     ids=[
         "the CA is not given",
@@ -99,16 +99,16 @@ LATER = Validity(NOW + DAY, NOW + 9 * DAY)
         (replace(offered(SOUND), authority=OTHER.ca_certificate), Fault.AUTHORITY),
         (replace(offered(SOUND), authority=SOUND.certificate), Fault.AUTHORITY),
         (offered(issued(namespace="elsewhere")), Fault.NAME),
-        (made(names=[], common_name=NAME), Fault.NAME),
-        (made(names=["*.svc"]), Fault.NAME),
-        (replace(made(names=["other.example.com"]), authority=b""), Fault.NAME),
-        (made(usage=ExtendedKeyUsageOID.CLIENT_AUTH), Fault.USAGE),
-        (replace(made(usage=ExtendedKeyUsageOID.CLIENT_AUTH), authority=b""), Fault.USAGE),
-        (made(leaf=EARLIER), Fault.EXPIRED),
-        (made(authority=EARLIER), Fault.EXPIRED),
-        (replace(made(leaf=EARLIER), authority=b""), Fault.EXPIRED),
-        (made(leaf=LATER), Fault.EARLY),
-        (made(authority=LATER), Fault.EARLY),
+        (issued_with(names=[], common_name=NAME), Fault.NAME),
+        (issued_with(names=["*.svc"]), Fault.NAME),
+        (replace(issued_with(names=["other.example.com"]), authority=b""), Fault.NAME),
+        (issued_with(usage=ExtendedKeyUsageOID.CLIENT_AUTH), Fault.USAGE),
+        (replace(issued_with(usage=ExtendedKeyUsageOID.CLIENT_AUTH), authority=b""), Fault.USAGE),
+        (issued_with(leaf=EARLIER), Fault.EXPIRED),
+        (issued_with(authority=EARLIER), Fault.EXPIRED),
+        (replace(issued_with(leaf=EARLIER), authority=b""), Fault.EXPIRED),
+        (issued_with(leaf=LATER), Fault.EARLY),
+        (issued_with(authority=LATER), Fault.EARLY),
         (offered(SOUND, "one"), Fault.GENERATION),
         (offered(SOUND, "-1"), Fault.GENERATION),
         (offered(SOUND, "1.0"), Fault.GENERATION),
@@ -126,7 +126,7 @@ def test_a_key_with_a_password_is_rejected_without_asking_for_it() -> None:
         judged(replace(offered(SOUND), key=encrypted(SOUND)))
 
 
-def test_any_name_will_do_where_none_is_wanted() -> None:
+def test_any_name_is_accepted_without_an_expected_one() -> None:
     assert judged(offered(issued(namespace="elsewhere")), name="")
 
 
@@ -167,7 +167,7 @@ def test_an_older_generation_is_rejected(age: timedelta, number: int, taken: boo
         assert fault(candidate, now=NOW, served=served) is Fault.OLDER
 
 
-def test_an_older_generation_is_better_than_one_that_has_expired() -> None:
+def test_an_older_generation_replaces_an_expired_one() -> None:
     served = judged(offered(issued(days=10 * DAY), 7))
     older = offered(issued(NOW - DAY, days=30 * DAY), 6)
     assert fault(older, now=NOW + 9 * DAY, served=served) is Fault.OLDER

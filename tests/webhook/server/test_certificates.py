@@ -16,7 +16,7 @@ import pytest
 
 from certs import Generation
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.offers import DAYS, NAME, NOW, issued, made, offered, without_authority
+from tests.webhook.server.offers import DAYS, NAME, NOW, issued, issued_with, offered, without_authority
 from tests.webhook.server.wire import Running, head, post, until
 from webhook.server.candidate import BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
@@ -74,7 +74,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
 def trusting(*generations: Generation) -> ssl.SSLContext:
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.verify_flags |= ANY_TIME
-    client.load_verify_locations(cadata="".join(one.ca_certificate.decode() for one in generations))
+    client.load_verify_locations(cadata="".join(generation.ca_certificate.decode() for generation in generations))
     return client
 
 
@@ -155,7 +155,7 @@ async def test_what_is_served_does_not_hang_on_what_the_client_names(
 async def test_no_session_is_taken_up_again_with_another_certificate(
     server: Running, certificates: Certificates, version: ssl.TLSVersion
 ) -> None:
-    """Its client would not look at the certificate again, and go on trusting one that is revoked."""
+    """Its client would not check the certificate again, and go on trusting a revoked one."""
     certificates.offer(offered(FIRST, 1))
     client = trusting(FIRST, SECOND)
     client.minimum_version = client.maximum_version = version
@@ -168,9 +168,9 @@ async def test_no_session_is_taken_up_again_with_another_certificate(
             spoken.sendall(post(Connection="close"))
             while spoken.recv(1000):
                 pass
-            found = spoken.session, spoken.session_reused
+            outcome = spoken.session, spoken.session_reused
             spoken.unwrap()  # a session that ends otherwise is forgotten
-            return found
+            return outcome
 
     session, _ = await asyncio.to_thread(called, None)
     assert session is None or not session.has_ticket
@@ -310,8 +310,8 @@ async def test_failed_handshakes_are_counted_by_why(
 
     async def counted() -> bool:
         gc.collect()
-        found = await server.metrics()
-        return found[f'jobgate_tls_handshake_errors_total{{reason="{fault}"}}'] == 1
+        samples = await server.metrics()
+        return samples[f'jobgate_tls_handshake_errors_total{{reason="{fault}"}}'] == 1
 
     await until(counted)
     assert (
@@ -327,7 +327,7 @@ async def test_failed_handshakes_are_counted_by_why(
 @pytest.mark.asyncio(loop_factories=["uvloop"])
 async def test_hundreds_of_changes_leave_nothing_behind(server: Running, certificates: Certificates) -> None:
     generations = [issued() for _ in range(4)]
-    trusts = [trusting(one) for one in generations]
+    trusts = [trusting(generation) for generation in generations]
     bad = replace(offered(FIRST), key=SECOND.key)
 
     async def change(times: int) -> None:
@@ -344,7 +344,7 @@ async def test_hundreds_of_changes_leave_nothing_behind(server: Running, certifi
 
     def held() -> tuple[int, int]:
         # Without the garbage collector: it does not know how much a context holds beside Python's objects.
-        contexts = sum(isinstance(one, ssl.SSLContext) for one in gc.get_objects())
+        contexts = sum(isinstance(candidate, ssl.SSLContext) for candidate in gc.get_objects())
         return len(list(Path("/proc/self/fd").iterdir())), contexts
 
     await change(20)
@@ -356,7 +356,7 @@ async def test_hundreds_of_changes_leave_nothing_behind(server: Running, certifi
     assert now_contexts - contexts < 60  # of 300; tracebacks of rejections hold some until they are collected
 
 
-@pytest.mark.parametrize("candidate", [made(), without_authority(FIRST)], ids=["foreign", "no CA given"])
+@pytest.mark.parametrize("candidate", [issued_with(), without_authority(FIRST)], ids=["foreign", "no CA given"])
 def test_what_others_issue_counts_as_generation_0(certificates: Certificates, candidate: Candidate) -> None:
     certificates.offer(candidate)
     assert certificates.served

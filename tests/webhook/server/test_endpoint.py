@@ -1,4 +1,4 @@
-"""One request to one response: what the API server sends, and what it never would."""
+"""From request to response: requests of the API server, and others."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ import pytest
 from tests.webhook.kind import admission_review, job, parts
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, chunked, head, post
 
-# What is said here is the same on every loop.
+# The same on every event loop.
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
 
 

@@ -9,7 +9,7 @@ from tests.webhook.server.offers import NOW, issued, offered
 from webhook.server import files as module
 from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
-from webhook.server.files import PATIENCE, Files, Poller
+from webhook.server.files import JUDGE_AGAIN, Files, Poller
 from webhook.server.metrics import Metrics
 
 FIRST, SECOND = offered(issued(), ""), offered(issued(), "")
@@ -145,6 +145,6 @@ def test_what_came_too_early_is_judged_again(mount: Path) -> None:
     poller.look()
     assert certificates.served is None
     now[0] = NOW.timestamp()
-    for _ in range(PATIENCE):
+    for _ in range(JUDGE_AGAIN):
         poller.look()
     assert certificates.served

@@ -1,4 +1,4 @@
-"""Large objects are reviewed beside the small ones, one after another, and in bounds."""
+"""Large objects are reviewed beside the small ones, one after another, and within limits."""
 
 import asyncio
 import threading
@@ -73,7 +73,7 @@ async def test_too_many_large_objects_are_answered_429_and_small_ones_are_not(st
     assert (refused.code, refused.headers["retry-after"]) == (429, "1")
     assert await server.lives()
     rule.go.set()
-    assert [(await one).code for one in waiting] == [200, 200]
+    assert [(await answer).code for answer in waiting] == [200, 200]
     assert (await server.metrics())['jobgate_shed_requests_total{reason="large"}'] == 1
     assert (server.endpoint.in_flight, server.endpoint.held.bytes) == (0, 0)
 

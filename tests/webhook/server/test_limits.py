@@ -1,4 +1,4 @@
-"""What one client can hold at most, and that the others are served meanwhile."""
+"""What one client can hold at most, while all others are served."""
 
 import asyncio
 import gc
@@ -36,7 +36,7 @@ async def closes(connection: Connection) -> bool:
         head(Content_Length=10**15),
         head(Transfer_Encoding="chunked") + b"%x\r\n" % len(LARGE) + LARGE,
     ],
-    ids=["said and not sent", "said to be endless", "in a chunk that does not end"],
+    ids=["announced and not sent", "announced as endless", "in a chunk that does not end"],
 )
 async def test_a_body_that_is_too_large_is_rejected_and_the_connection_closed(start: Start, request_: bytes) -> None:
     server = await start(body=10 * KIB)
@@ -54,7 +54,7 @@ async def test_a_body_that_is_too_large_is_rejected_and_the_connection_closed(st
         head(Transfer_Encoding="chunked") + chunked(*[b" " * KIB] * 20),
         head(Transfer_Encoding="chunked") + chunked(LARGE),
     ],
-    ids=["as said", "in chunks", "in one chunk"],
+    ids=["with a length", "in chunks", "in one chunk"],
 )
 async def test_a_body_that_is_too_large_and_all_there_is_never_taken_for_a_request(
     start: Start, request_: bytes

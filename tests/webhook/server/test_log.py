@@ -19,7 +19,7 @@ from webhook.server import Route
 from webhook.server.log import ATOMIC, BatchHandler, JSONFormatter, logger
 from webhook.trace import passed_on
 
-# What is said here is the same on every loop.
+# The same on every event loop.
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
 
 SECRET = "hunter2"
@@ -133,7 +133,7 @@ async def test_no_value_of_an_object_is_logged(start: Start, lines: list[str], d
 async def test_a_failure_of_ours_is_logged_with_its_place(start: Start, lines: list[str]) -> None:
     server = await start(Registry([crew(rules=(as_rule()(quotes),))]))
     await server.ask(post(body(parts({"name": "a", "template": {"password": SECRET}}))))
-    (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
+    (line,) = (record for record in map(json.loads, lines) if record["level"] == "error")
     assert (line["message"], line["error"], line["path"]) == ("failed to answer", "ValueError", VALIDATE)
     assert line["places"][-1].endswith(" quotes")
 
@@ -146,7 +146,7 @@ async def test_a_default_that_sets_what_json_has_not_is_a_failure_of_ours(start:
     server = await start(Registry([crew(defaults=(writes_nan,))]))
     answer = await server.ask(post(body(parts({"name": "a"})), MUTATE))
     assert answer.code == 500
-    (line,) = (one for one in map(json.loads, lines) if one["level"] == "error")
+    (line,) = (record for record in map(json.loads, lines) if record["level"] == "error")
     assert (line["message"], line["error"]) == ("failed to answer", "ValueError")
     assert any(place.endswith(" writes_nan") for place in line["places"])
 
@@ -285,9 +285,9 @@ class Written(io.StringIO):
 
 
 def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.LogRecord:
-    made = logging.LogRecord("jobgate", level, "", 0, message, None, None)
-    made.fields = fields
-    return made
+    record = logging.LogRecord("jobgate", level, "", 0, message, None, None)
+    record.fields = fields
+    return record
 
 
 def messages(parts: list[str]) -> list[str]:

@@ -39,13 +39,13 @@ class Backend:
     ready: bool = False
 
     async def watch(self) -> None:
-        """Learn its readiness, late."""
+        """Check its readiness, and learn it late."""
         loop, seen = asyncio.get_running_loop(), False
         while True:
-            found = await self._probe()
-            if found != seen:
-                seen = found
-                loop.call_later(PROPAGATION, self._learn, found)
+            answers = await self._probe()
+            if answers != seen:
+                seen = answers
+                loop.call_later(PROPAGATION, self._learn, answers)
             await asyncio.sleep(0.05)
 
     def _learn(self, ready: bool) -> None:

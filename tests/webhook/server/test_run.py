@@ -3,17 +3,26 @@
 import asyncio
 import json
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import PATIENCE, VALIDATE, Connection, Listening, Running, Shown, body, head, post, until
+from tests.webhook.server.wire import (
+    PATIENCE,
+    PROGRAM,
+    VALIDATE,
+    Connection,
+    Running,
+    Shown,
+    body,
+    head,
+    post,
+    started,
+    until,
+)
 from webhook.server import listen
 
 
@@ -82,27 +91,9 @@ async def test_what_does_not_finish_is_cut_off(start: Start) -> None:
 of_a_process = pytest.mark.asyncio(loop_factories=["uvloop"])
 
 
-@asynccontextmanager
-async def program(shown: Shown, delay: float) -> AsyncIterator[tuple[asyncio.subprocess.Process, Running]]:
-    """A server in a process of its own, and the way to it."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.webhook.server.program", str(shown.certificate), str(shown.key), str(delay)),
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert process.stderr is not None
-    try:
-        line: dict[str, Any] = {}
-        async with asyncio.timeout(60):
-            while line.get("message") != "serving":
-                line = json.loads(await process.stderr.readline())
-        listening = Listening(line["port"], line["healthPort"])
-        nothing: Any = None
-        yield process, Running(listening, nothing, shown.client, nothing, nothing)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+def program(shown: Shown, delay: float) -> AbstractAsyncContextManager[tuple[asyncio.subprocess.Process, Running]]:
+    """A server in a process of its own."""
+    return started(PROGRAM, str(shown.certificate), str(shown.key), str(delay), shown=shown)
 
 
 @of_a_process

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
+#: A server that a test starts in a process of its own.
+PROGRAM = "tests.webhook.server.program"
 #: Longer than any answer takes on a busy machine; a test that waits for it has failed.
 PATIENCE = 20.0
 
@@ -209,6 +212,28 @@ def shown_files(generation: Generation, folder: Path) -> Shown:
     certificate.write_bytes(generation.certificate)
     key.write_bytes(generation.key)
     return Shown(certificate, key, ssl.create_default_context(cadata=generation.ca_certificate.decode()))
+
+
+@asynccontextmanager
+async def started(
+    module: str, *arguments: str, shown: Shown, message: str = "serving"
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Running]]:
+    """A server in a process of its own that has logged a message with its ports; killed at the end of the block."""
+    command = (sys.executable, "-m", module, *arguments)
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    assert process.stderr is not None
+    try:
+        line: dict[str, Any] = {}
+        async with asyncio.timeout(60):
+            while line.get("message") != message:
+                line = json.loads(await process.stderr.readline())
+        of_the_process: Any = None
+        listening = Listening(line["port"], line["healthPort"])
+        yield process, Running(listening, of_the_process, shown.client, of_the_process, of_the_process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
 
 
 @asynccontextmanager

@@ -13,19 +13,7 @@ from typing import Any, Final
 
 from prometheus_client import Counter, Gauge
 
-from certs import (
-    Blocked,
-    Conflict,
-    Refusal,
-    Rotation,
-    RotationSettings,
-    Stage,
-    Step,
-    Trust,
-    Unavailable,
-    Wait,
-    report,
-)
+from certs import Blocked, Conflict, Refusal, Rotation, RotationSettings, Stage, Step, Trust, Unavailable, Wait, report
 from certs.places import Places
 from certs.plan import RotationSnapshot
 from certs.state import Pair, read_state
@@ -51,12 +39,12 @@ _logger = logging.getLogger("jobgate")
 
 
 class Keeper:
-    """Runs a rotation whenever there may be something to do.
+    """Runs a rotation whenever something may be due.
 
     Attributes:
         settled: whether a pass has been made.
         outcome: result of the last pass; None if it failed.
-        problem: what blocks the rotation; empty if nothing does.
+        problem: why the rotation is blocked; empty if it is not.
     """
 
     def __init__(self, rotation: Rotation, watched: Iterable[tuple[Resource, Api]]) -> None:
@@ -109,7 +97,7 @@ class Keeper:
         return RESYNC
 
     def _report(self, problem: str) -> None:
-        """Log a problem once, however long it lasts."""
+        """Log a problem when it begins and when it ends."""
         if problem and problem != self.problem:
             _logger.error("certificate rotation blocked", extra={"fields": {"reason": problem}})
         elif self.problem and not problem:
@@ -137,7 +125,7 @@ class RotationMetrics(LeaderMetrics):
         self.problem = gauge("jobgate_certificates_problem", "1 if the rotation is blocked, else 0.")
 
     def count(self, step: Step) -> None:
-        """Count and log a step that was done."""
+        """Count and log a step."""
         if isinstance(step, Wait | Blocked):
             return
         name = type(step).__name__.lower()
@@ -147,23 +135,23 @@ class RotationMetrics(LeaderMetrics):
             self.trusts.labels(str(step.target)).inc()
 
     def follow(self, keeper: Keeper, settings: RotationSettings) -> None:
-        """Read the gauges from what a keeper observed last."""
+        """Read the gauges from the last observation of a keeper."""
 
         def current() -> Pair | None:
             seen = keeper.rotation.seen
             return None if seen is None else read_state(seen.stored, settings.names, seen.now).current
 
         def expiry() -> float:
-            found = current()
-            return found.validity.not_after.timestamp() if found and found.validity else 0.0
+            pair = current()
+            return pair.validity.not_after.timestamp() if pair and pair.validity else 0.0
 
-        self.generation.set_function(lambda: float(found.number) if (found := current()) else 0.0)
+        self.generation.set_function(lambda: float(pair.number) if (pair := current()) else 0.0)
         self.expiry.set_function(expiry)
         self.problem.set_function(lambda: float(bool(keeper.problem)))
 
 
 def places(client: Client, scope: RotationScope) -> Places:
-    """Return what the rotation reads and writes in a cluster."""
+    """Return the places in a cluster that the rotation reads and writes."""
     return Places(
         store=TlsSecret(client, scope.namespace, scope.secret),
         targets=Bundles(client, scope),
@@ -217,7 +205,7 @@ async def keep(client: Client, scope: RotationScope, settings: RotationSettings,
     # Only objects that the account may read by name are watched. CRDs are read at each pass.
     watched: list[tuple[Resource, Client]] = [
         (SECRETS, client.named(scope.secret, scope.namespace)),
-        *((one, client.named(scope.configuration, "")) for one in (MUTATING, VALIDATING)),
+        *((resource, client.named(scope.configuration, "")) for resource in (MUTATING, VALIDATING)),
     ]
     keeper = Keeper(rotation, watched)
     metrics.follow(keeper, settings)
@@ -235,11 +223,11 @@ async def announce(objects: ObjectClient, scope: RotationScope, step: Step, seen
         about["uid"] = str(seen.stored.origin["metadata"]["uid"])
     if any(entry.bundle.strip() for target in seen.targets for entry in target.entries):
         message = f"{step.why}: issuing a new one; servers keep the last good certificate until then"
-        made = event(about, ("Warning", "CertificateReplaced", message), "jobgate-certificates", datetime.now(UTC))
+        manifest = event(about, ("Warning", "CertificateReplaced", message), "jobgate-certificates", datetime.now(UTC))
     else:
         message = f"{step.why}: issuing the first one"
-        made = event(about, ("Normal", "CertificateIssued", message), "jobgate-certificates", datetime.now(UTC))
-    await write_event(objects, made)
+        manifest = event(about, ("Normal", "CertificateIssued", message), "jobgate-certificates", datetime.now(UTC))
+    await write_event(objects, manifest)
 
 
 def sentence(step: Step) -> str:

@@ -21,7 +21,7 @@ Location: TypeAlias = tuple[str, str]
 
 #: Fields of a variable's reference that identify its target.
 _REFERENCE: Final = ("name", "key", "containerName", "resource", "fieldPath")
-#: Fields of which only what is added is shown.
+#: Fields that are shown only if a step added them.
 _ADDED_ONLY: Final = (("", "labels"), ("", "annotations"))
 
 
@@ -42,7 +42,7 @@ class Step:
 
 
 def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft], object]) -> dict[Location, list[Row]]:
-    """Return the parts of a pod that its operator creates; the first step that adds a part is its source.
+    """Return the parts of a pod of an operator. The source of a part is the first step that adds it.
 
     `final` makes all changes together, in the order of the pod webhook.
     """
@@ -52,15 +52,15 @@ def rows(pod: Mapping[str, Any], steps: Sequence[Step], final: Callable[[Draft],
         for key, shown in _parts(_after(pod, step.put)).items():
             if before.get(key) != shown:
                 sources.setdefault(key, step.source)
-    found: dict[Location, list[Row]] = {}
+    result: dict[Location, list[Row]] = {}
     for key, shown in _parts(_after(pod, final)).items():
         if key[0] not in _ADDED_ONLY or key in sources:
-            found.setdefault(key[0], []).append(Row(shown, sources.get(key, TEMPLATE)))
-    return found
+            result.setdefault(key[0], []).append(Row(shown, sources.get(key, TEMPLATE)))
+    return result
 
 
 def command_rows(container: Mapping[str, Any], hooks: Sequence[Hook]) -> Iterator[Row]:
-    """Yield what a container of the template runs, in order: hooks, its own command, hooks."""
+    """Yield the commands of a container of the template, in order: hooks, its own command, hooks."""
     for hook in hooks:
         if hook.event == "taskStarts":
             yield from _hook_rows(hook)
@@ -87,24 +87,24 @@ def _after(pod: Mapping[str, Any], put: Callable[[Draft], object]) -> Mapping[st
 
 def _parts(pod: Mapping[str, Any]) -> dict[tuple[Location, str], str]:
     """Return the parts of a pod as text, by places and names."""
-    found: dict[tuple[Location, str], str] = {}
+    parts: dict[tuple[Location, str], str] = {}
     spec, metadata = spec_of(pod), metadata_of(pod)
     for field in ("labels", "annotations"):
         for key, value in mapping(metadata.get(field)).items():
             if not key.startswith(ANNOTATION):
-                found[("", field), key] = f"{key}: {value}"
+                parts[("", field), key] = f"{key}: {value}"
     for field in ("hostname", "subdomain", "schedulerName"):
         if spec.get(field):
-            found[("", "pod"), field] = f"{field}: {spec[field]}"
+            parts[("", "pod"), field] = f"{field}: {spec[field]}"
     for _, gate in objects(spec.get("schedulingGates")):
-        found[("", "pod"), f"gate {gate.get('name')}"] = f"waits for scheduling gate {gate.get('name')}"
-    volumes = {text(one.get("name")): _volume(one) for _, one in objects(spec.get("volumes"))}
+        parts[("", "pod"), f"gate {gate.get('name')}"] = f"waits for scheduling gate {gate.get('name')}"
+    volumes = {text(volume.get("name")): _volume(volume) for _, volume in objects(spec.get("volumes"))}
     for title, container in containers_of(pod):
-        for _, one in objects(container.get("env")):
-            found[(title, "env"), text(one.get("name"))] = _variable(one)
-        for _, one in objects(container.get("volumeMounts")):
-            found[(title, "mounts"), text(one.get("mountPath"))] = _mounted(one, volumes)
-    return found
+        for _, variable in objects(container.get("env")):
+            parts[(title, "env"), text(variable.get("name"))] = _variable(variable)
+        for _, mount in objects(container.get("volumeMounts")):
+            parts[(title, "mounts"), text(mount.get("mountPath"))] = _mounted(mount, volumes)
+    return parts
 
 
 def containers_of(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

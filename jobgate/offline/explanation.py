@@ -7,29 +7,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from jobgate.explain.pod import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.jobs.crew import crew_of, written_plugins
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
-from jobgate.jobs.runner import is_run, taken_over
+from jobgate.jobs.status import is_run, taken_over
 from jobgate.jobs.task import Task
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
+from jobgate.offline.parts import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.plugins.env import Run
 from jobgate.pods.shape import fault
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import inject, target
 from jobgate.prerequisites.problem import PrerequisiteProblem
-from jobgate.prerequisites.reference import (
-    ANNOTATION,
-    InvalidReference,
-    Reference,
-    annotated,
-    named_in,
-    template_of,
-)
+from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated, named_in, template_of
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Draft, Objects
 from webhook.values import mapping, metadata_of, objects, spec_of, text
@@ -60,7 +53,7 @@ class Pods:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What an object becomes.
+    """The pods of an object, or why it has none.
 
     Attributes:
         pods: the pods of each task; none if the object would be denied.
@@ -77,7 +70,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class TaskPrerequisites:
-    """The prerequisites of a task: as they resolve, what all of them add, and where that conflicts.
+    """The resolved prerequisites of a task, with the content that they add to pods, and its conflicts.
 
     `container_name` is the container that the job names for them, or empty.
     """
@@ -93,15 +86,15 @@ class TaskPrerequisites:
 
     def steps(self) -> Iterator[Step]:
         """Yield one step for each item."""
-        for one in self.resolution.instances:
-            content, _ = content_of(Resolution((one,)))
-            yield Step(one.item.source, partial(inject, content=content, container_name=self.container_name))
+        for instance in self.resolution.instances:
+            content, _ = content_of(Resolution((instance,)))
+            yield Step(instance.item.source, partial(inject, content=content, container_name=self.container_name))
 
     def items(self) -> Iterator[str]:
         """Yield the items in their order, with values."""
-        for one in self.resolution.instances:
-            values = ", ".join(f"{name}={value}" for name, value in one.values.items())
-            yield f"{one.item.source}{f' ({values})' if values else ''}"
+        for instance in self.resolution.instances:
+            values = ", ".join(f"{name}={value}" for name, value in instance.values.items())
+            yield f"{instance.item.source}{f' ({values})' if values else ''}"
 
     def notes(self) -> Iterator[str]:
         """Yield a note about unknown items, which are not shown."""
@@ -110,7 +103,7 @@ class TaskPrerequisites:
 
     def wanted_plugin(self, name: str) -> str | None:
         """Return the item that requests a plugin, or None."""
-        uses = ((one.item.spec.plugin, one.item.source) for one in self.resolution.instances)
+        uses = ((instance.item.spec.plugin, instance.item.source) for instance in self.resolution.instances)
         return next((source for use, source in uses if use is not None and use.name == name), None)
 
 
@@ -123,17 +116,17 @@ def prerequisites_of(
 
 
 def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | None:
-    """Return the explanation of an object; None if it makes no pods."""
+    """Return the explanation of an object; None if it has no pods."""
     kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     namespace = text(metadata_of(document).get("namespace")) or options.namespace
     workload = _workload(document, namespace, options.objects) if kind is None else None
     if workload is not None or schema_of(document) is not None:
         return workload
-    # Of an unknown kind, a retired version or a misspelt kind is denied.
+    # An unknown kind is denied if it is a retired version or probably misspelt.
     verdict = judge(document, options)
     if verdict.status is not None:
         causes = verdict.status["details"]["causes"]
-        return Explanation(notes=[f"{one['field']}: {one['message']}" for one in causes], denied=True)
+        return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
     if kind is None:
         return None
     return _job(kind, document, dict(verdict.document), namespace, options)
@@ -142,7 +135,7 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
 def _job(
     kind: JobKind, written: Mapping[str, Any], document: dict[str, Any], namespace: str, options: ReviewOptions
 ) -> Explanation:
-    """Explain a job that is allowed: as its author wrote it, and with defaults."""
+    """Explain an allowed job: `written` by its author, and the `document` with defaults."""
     if kind.qualified_plural in options.settings.runs or is_run(written):
         document = taken_over(document)
     job = job_of(kind, document)
@@ -161,7 +154,9 @@ def _job(
     what = "adds to pod templates is not shown: see jobgate render" if runs else "itself adds to pods is not shown"
     notes = [f"what {maker} {what}"]
     notes += [
-        f"{sources[one]}: not shown, as {maker} carries it out itself" for one in crew.plugins if one in crew.provided
+        f"{sources[plugin]}: not shown, as {maker} carries it out itself"
+        for plugin in crew.plugins
+        if plugin in crew.provided
     ]
     return Explanation(
         pods=[
@@ -180,23 +175,22 @@ def _plugin_source(name: str, own: Mapping[str, Any], given: Any) -> str:
     """Return the source of a plugin: the job or the installation, or a prerequisite."""
     if name == Run.name:
         return "the runner"
-    item = None if name in own else next((found for one in given if (found := one.wanted_plugin(name))), None)
+    item = (
+        None
+        if name in own
+        else next((source for prerequisites in given if (source := prerequisites.wanted_plugin(name))), None)
+    )
     return f"plugin {name}" if item is None else f"plugin {name} of {item}"
 
 
 def _pods(
-    job: Job[Any],
-    operator: Operator,
-    task: Task,
-    member: Member,
-    given: TaskPrerequisites,
-    sources: Mapping[str, str],
+    job: Job[Any], operator: Operator, task: Task, member: Member, given: TaskPrerequisites, sources: Mapping[str, str]
 ) -> Pods:
     crew, part = member.crew, member.part
     pod = operator.known(operator.pod(job, task))
 
     def wired(draft: Draft) -> None:
-        """Do what the pod webhook does. It does not mark pods of jobs without plugins."""
+        """Wire the pod as the pod webhook does. It does not mark pods of jobs without plugins."""
         if crew.ours:
             wire(Pod(draft, member))
 
@@ -216,7 +210,7 @@ def _pods(
 
 
 def _alone(plugin: Any, member: Member, arguments: Any) -> Any:
-    """Return a function that adds what one plugin does."""
+    """Return a function that applies a single plugin."""
 
     def put(draft: Draft) -> None:
         pod = Pod(draft, member)
@@ -230,13 +224,13 @@ def _with_commands(
     pod: Mapping[str, Any], given: TaskPrerequisites, parts: Mapping[Location, Sequence[Row]]
 ) -> Mapping[Location, Sequence[Row]]:
     """Add the commands of all containers."""
-    found: dict[Location, Sequence[Row]] = {place: one for place, one in parts.items() if not place[0]}
+    by_place: dict[Location, Sequence[Row]] = {place: entries for place, entries in parts.items() if not place[0]}
     chosen = target(pod, given.container_name) if given.resolution.instances else ""
     for title, container in containers_of(pod):
         hooks = given.content.hooks if title == f"container {chosen}" else ()
-        found[title, "command"] = list(command_rows(container, hooks))
-        found |= {place: one for place, one in parts.items() if place[0] == title}
-    return found
+        by_place[title, "command"] = list(command_rows(container, hooks))
+        by_place |= {place: entries for place, entries in parts.items() if place[0] == title}
+    return by_place
 
 
 def _hosts(crew: Crew, part: Part, maker: str, sources: Mapping[str, str]) -> Iterator[Row]:
@@ -258,7 +252,7 @@ def _beside(crew: Crew, maker: str, sources: Mapping[str, str]) -> Iterator[Row]
 
 
 def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Explanation | None:
-    """Explain a Pod, or a workload with a pod template, to which only prerequisites add something."""
+    """Explain a Pod, or a workload with a pod template. Only prerequisites add something to it."""
     template, spec = template_of(document), mapping(document.get("spec"))
     spec = mapping(mapping(spec.get("jobTemplate")).get("spec")) or spec
     count = next((spec[key] for key in ("replicas", "completions") if isinstance(spec.get(key), int)), 1)
@@ -274,7 +268,7 @@ def _workload(document: Mapping[str, Any], namespace: str, known: Objects) -> Ex
         return Explanation(notes=[f"metadata.annotations[{ANNOTATION}]: {error}"], denied=True)
     given = prerequisites_of(references, known, namespace)
     if problems := [*given.resolution.problems, *given.conflicts, *given.put(Draft(pod))]:
-        return Explanation(notes=[one.said() for one in problems], denied=True)
+        return Explanation(notes=[problem.message() for problem in problems], denied=True)
     name = text(metadata_of(document).get("name")) or text(metadata_of(document).get("generateName"))
     parts = _with_commands(pod, given, rows(pod, list(given.steps()), given.put))
     return Explanation(pods=[Pods("", count, name, parts, items=list(given.items()), notes=list(given.notes()))])

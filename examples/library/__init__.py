@@ -1,0 +1,1 @@
+"""`webhook` as a library: the admission webhook of a kind that is no job."""

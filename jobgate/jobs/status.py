@@ -1,0 +1,100 @@
+"""The parts of a status that all kinds with a runner share: the runner's state, and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final, TypeAlias
+
+from crdgen import Atomic, Doc, Int32, Int64, Model, Time
+from jobgate.jobs.job import Job
+from jobgate.jobs.progress import Progress
+from webhook.values import mapping
+
+#: The status field that holds the runner's state. Its presence means that the runner has taken the job over. Users who
+#: may edit jobs have no right to write their status.
+STATE: Final = "jobgate"
+
+_Count: TypeAlias = Annotated[int, Int32(minimum=0)]
+
+
+class RunnerState(Model):
+    """What the runner cannot see in the objects of a job. `jobgate/runner/state.py` reads and writes it."""
+
+    attempt: Annotated[_Count | None, Doc("Number of times the whole job was started again.")] = None
+    tasks: Annotated[dict[str, _Count] | None, Doc("Number of restarts of single tasks in this attempt, by name.")] = (
+        None
+    )
+    restarts: Annotated[_Count | None, Doc("Restarts before the current attempts, of the job, tasks and pods.")] = None
+    held: Annotated[str | None, Doc("Action because of which no pod may run, such as AbortJob.")] = None
+    admitted: Annotated[bool | None, Doc("Whether pods may be created: the job has left its queue, if it has one.")] = (
+        None
+    )
+    queue: Annotated[str | None, Doc("Queue that has released the job and counts it.")] = None
+    released: Annotated[
+        dict[str, str] | None, Doc("Resources that the queue counts the job with: the most that its pods may request.")
+    ] = None
+    resumed: Annotated[_Count | None, Doc("Number of attempts that began because the job was resumed.")] = None
+    deleted: Annotated[list[str] | None, Atomic, Doc("UIDs of pods and Commands that the runner deletes.")] = None
+    asked: Annotated[str | None, Doc("Action that a user asked for, until it is carried out.")] = None
+
+
+class RunStatus(Model):
+    """The part of a status that every kind with a runner has: a base class of its status."""
+
+    jobgate: Annotated[
+        RunnerState | None, Doc("State of jobgate's runner. Present if and only if jobgate runs the job.")
+    ] = None
+
+
+def is_run(document: Mapping[str, Any]) -> bool:
+    """Return whether the runner has taken a job over."""
+    return isinstance(mapping(document.get("status")).get(STATE), Mapping)
+
+
+def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a job that the runner has taken over."""
+    return {**document, "status": {**mapping(document.get("status")), STATE: {"attempt": 0}}}
+
+
+class PhaseCondition(Model):
+    """One condition of a job: whether it is, or was, in a phase."""
+
+    type: Annotated[str, Doc("Phase that the condition describes.")]
+    status: Annotated[str, Doc("True, False or Unknown.")]
+    reason: Annotated[str | None, Doc("Machine-readable reason for the last transition.")] = None
+    message: Annotated[str | None, Doc("Human-readable message about the last transition.")] = None
+    observed_generation: Annotated[int | None, Int64, Doc("Generation of the job that the condition was set for.")] = (
+        None
+    )
+    last_update_time: Annotated[Time | None, Doc("Time of the last update of the condition.")] = None
+    last_transition_time: Annotated[Time | None, Doc("Time of the last change of the status.")] = None
+
+
+def set_condition(
+    conditions: Iterable[Mapping[str, Any]], new: Mapping[str, Any], progress: Progress, *, last: bool = False
+) -> list[dict[str, Any]]:
+    """Return conditions with one of them set. As the API conventions want, its times change only with its status.
+
+    Args:
+        conditions: the stored conditions.
+        new: the condition to set: type, status, reason, message.
+        progress: gives the time and the generation.
+        last: whether the condition moves to the end if its status changes.
+    """
+    result = [dict(condition) for condition in conditions]
+    stored = next((condition for condition in result if condition.get("type") == new["type"]), None)
+    condition = {**(stored or {}), **new}
+    if progress.generation:
+        condition["observedGeneration"] = progress.generation
+    changed = stored is None or stored.get("status") != new["status"]
+    if changed:
+        condition |= {"lastTransitionTime": progress.timestamp, "lastUpdateTime": progress.timestamp}
+    if stored is None or (last and changed):
+        return [*(other for other in result if other.get("type") != new["type"]), condition]
+    return [condition if other.get("type") == new["type"] else other for other in result]
+
+
+def conditions_of(job: Job[Any]) -> list[dict[str, Any]]:
+    """Return the conditions in a job's stored status."""
+    stored = mapping(job.document.get("status")).get("conditions")
+    return [dict(condition) for condition in stored if isinstance(condition, dict)] if isinstance(stored, list) else []

@@ -1,0 +1,336 @@
+"""How a failed, evicted or deleted pod is answered.
+
+Two answer, and this file holds both, as they must agree:
+
+- The Job controller of Kubernetes replaces pods by itself. `batch_job_fields` says which ones and how often, with
+  `backoffLimit`, `backoffLimitPerIndex` and `podFailurePolicy`. It replaces no pod whose failure a policy answers with
+  an action on the task or the job.
+- The runner carries out lifecycle policies, with Volcano's terms. `incidents` lists what has happened, `matching` finds
+  the policy for it, and `due_answers` returns the action on the job or the pods to delete, for `outcome`.
+
+How many restarts are allowed is the kind's choice (`Runner.retry`, `Runner.restart_limit`); they are counted here.
+
+Incidents are not stored. Failed pods stay until the attempt ends, so each look finds the same incidents, whenever the
+runner looks and however often it was restarted. Pods that the runner deleted itself are no incidents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from crdgen.durations import nanoseconds
+from jobgate.jobs.job import Job
+from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
+from jobgate.jobs.task import Task
+from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
+from webhook.values import mapping, objects
+
+#: Container restarts at which a task has failed, if the kind has no `maxRetry` (Volcano's default).
+MAX_RETRY: Final = 3
+#: Exit codes of containers that end by SIGTERM and by SIGKILL.
+SIGTERM: Final = 143
+SIGKILL: Final = 137
+#: What a batch Job takes for no limit: its largest number.
+_NO_LIMIT: Final = 2**31 - 1
+
+#: Actions on single pods. The Job controller replaces the pods; the runner only deletes those that still run.
+_ON_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
+#: Actions on tasks and jobs, which are the runner's. The others, such as ResumeJob, do nothing to a job that runs.
+_ON_JOBS: Final = frozenset(
+    {Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB}
+)
+
+
+# The answer of the Job controller
+
+
+def batch_job_fields(subject: Subject, name: str) -> dict[str, Any]:
+    """Return the fields of a task's batch Job that say what the Job controller does about failures."""
+    job, task = subject.job, subject.tasks[name]
+    retry = subject.runner.retry(job, task)
+    limit = _NO_LIMIT if retry.limit is None else retry.limit
+    if retry.restart_policy != "Never":
+        # Containers are restarted in their pods. The API server accepts no `podFailurePolicy` then.
+        return {"backoffLimit": limit}
+    left_to_runner = _acts_on_job(job, task, LifecycleEvent.POD_FAILED)
+    rules: list[dict[str, Any]] = []
+    if (not left_to_runner or retry.only_by_policy) and not _acts_on_job(job, task, LifecycleEvent.POD_EVICTED):
+        # An evicted or preempted pod is replaced, and is no failure.
+        rules.append({"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]})
+    if retry.only_by_policy:
+        fields = {"backoffLimitPerIndex": _NO_LIMIT}
+        operator, codes = _codes_without_replacement(job, task)
+        if codes:
+            rules.append({"action": "FailIndex", "onExitCodes": {"operator": operator, "values": codes}})
+    else:
+        fields = {"backoffLimitPerIndex": 0} if left_to_runner else {"backoffLimit": limit}
+        container = {"containerName": retry.container} if retry.container else {}
+        acted_on = [code for code, action in _actions_by_exit_code(job, task).items() if action in _ON_JOBS]
+        for operator, values in (*([("In", acted_on)] if acted_on else []), *filter(None, [retry.fatal_codes])):
+            on_exit_codes = {**container, "operator": operator, "values": sorted(values)}
+            rules.append({"action": "FailJob", "onExitCodes": on_exit_codes})
+    return {**fields, **({"podFailurePolicy": {"rules": rules}} if rules else {})}
+
+
+def _acts_on_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
+    """Return whether a policy answers an event of a task with an action on the task or the job."""
+    policy = matching(job, task, event)
+    return policy is not None and policy.action in _ON_JOBS
+
+
+def _actions_by_exit_code(job: Job[Any], task: Task) -> dict[int, Action | None]:
+    """Return the action after each exit code that a policy names."""
+    codes = (policy.exit_code for owner in (task, job) for policy in policies_of(owner))
+    matches = ((code, matching(job, task, LifecycleEvent.POD_FAILED, code)) for code in codes if code)
+    return {code: policy.action for code, policy in matches if policy is not None}
+
+
+def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int]]:
+    """Return an operator of `onExitCodes` and its codes, for a task whose pods are replaced only by policies.
+
+    A pod that ends with such a code is not replaced. A deleted pod ends with the code of SIGTERM and is replaced; so is
+    one that had to be killed, if a policy replaces deleted pods or restarts partitions.
+    """
+    not_replaced = [code for code, action in _actions_by_exit_code(job, task).items() if action not in _ON_PODS]
+    failed = matching(job, task, LifecycleEvent.POD_FAILED)
+    if failed is not None and failed.action in _ON_PODS:
+        return "In", sorted(not_replaced)
+    policies = [policy for owner in (task, job) for policy in policies_of(owner)]
+    evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
+    deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
+    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in _ON_PODS) else ()
+    replaced = {policy.exit_code for policy in policies if policy.exit_code} | {SIGTERM, *killed}
+    # The list must not be empty. No container fails with 0.
+    return "NotIn", sorted(replaced - {*not_replaced}) or [0]
+
+
+# What has happened
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A lifecycle event that has occurred.
+
+    Attributes:
+        since: time of the event.
+        event: type of the event.
+        task: task of the event; empty for the job.
+        pod: pod of the event, if it has one; for a failed task, the pod with the most restarts.
+        exit_code: exit code of that pod.
+        over: whether it no longer holds: another pod runs in place of the failed one.
+    """
+
+    since: datetime
+    event: LifecycleEvent
+    task: str = ""
+    pod: PodSeen | None = None
+    exit_code: int | None = None
+    over: bool = False
+
+    def __str__(self) -> str:
+        index = f" {self.pod.index}" if self.pod else ""
+        task = f" of task {self.task}" if self.task else ""
+        code = f" (exit code {self.exit_code})" if self.exit_code is not None else ""
+        return f"{self.event}{index}{task}{code}"
+
+
+def incidents(subject: Subject, sight: Sight) -> list[Incident]:
+    """Return what has happened to the current attempt, in order of time."""
+    result = [
+        incident
+        for task in sight.tasks.values()
+        if task.batch and not task.is_terminating
+        for incident in (*_of_pods(subject, task), *_of_task(subject, task))
+    ]
+    for group in sight.observed.groups:
+        result += _of_group(group, sight)
+    return sorted(result, key=lambda it: (it.since, it.task, it.pod.index if it.pod else -1, it.event))
+
+
+def _of_pods(subject: Subject, task: TaskSeen) -> Iterator[Incident]:
+    replicas, by_runner = subject.replicas(task.name), frozenset(subject.state.deleted)
+    for pod in task.pods:
+        if pod.index >= replicas or (pod.uid in by_runner and (pod.deleted or pod.phase == "Failed")):
+            continue
+        newest, evicted = task.newest[pod.index], is_evicted(pod)
+        over = newest is not pod and newest.phase in {"Running", "Succeeded"}
+        # A pod that fails because it was deleted has not failed by itself.
+        if pod.phase == "Failed" and not evicted and not (pod.deleted and pod.deleted <= pod.ended):
+            yield Incident(pod.ended, LifecycleEvent.POD_FAILED, task.name, pod, pod.exit_code, over)
+        elif evicted or (pod.deleted and pod.phase != "Succeeded" and not task.deletes(pod)):
+            yield Incident(pod.deleted or pod.ended, LifecycleEvent.POD_EVICTED, task.name, pod, None, over)
+        elif pod.phase == "Pending" and newest is pod:
+            yield Incident(pod.created, LifecycleEvent.POD_PENDING, task.name, pod)
+
+
+def is_evicted(pod: PodSeen) -> bool:
+    """Return whether Kubernetes took a pod away: an eviction, a preemption, a node that is gone."""
+    reason = mapping(pod.document.get("status")).get("reason")
+    return bool(pod.condition("DisruptionTarget")) or reason in {"Evicted", "Preempting"}
+
+
+def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Incident]:
+    if task.condition("Complete"):
+        since = moment(task.status.get("completionTime")) or LONG_AGO
+        yield Incident(since, LifecycleEvent.TASK_COMPLETED, task.name)
+    max_retry = subject.tasks[task.name].get("max_retry")
+    # Without a restart nothing has failed: 0 is as 1.
+    limit = MAX_RETRY if max_retry is None else max(max_retry, 1)
+    live = [pod for pod in task.newest.values() if pod.is_live]
+    if sum(pod.restarts for pod in live) >= limit:
+        worst = max(live, key=lambda pod: pod.restarts)
+        yield Incident(max(pod.created for pod in live), LifecycleEvent.TASK_FAILED, task.name, worst)
+
+
+def _of_group(group: Mapping[str, Any], sight: Sight) -> Iterator[Incident]:
+    """Yield the event that a gang which has run can no longer be scheduled as a whole."""
+    if not any(pod.phase == "Running" for task in sight.tasks.values() for pod in task.pods):
+        return
+    status = mapping(group.get("status"))
+    # Volcano's scheduler reports it in the phase; its conditions have the time.
+    unknown = status.get("phase") == "Unknown"
+    # The second is the name since Kubernetes 1.37.
+    types = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
+    times = [
+        since
+        for _, condition in objects(status.get("conditions"))
+        if unknown or (condition.get("type") in types and condition.get("status") == "False")
+        if (since := moment(condition.get("lastTransitionTime")))
+    ]
+    if times or unknown:
+        yield Incident(max(times, default=LONG_AGO), LifecycleEvent.UNKNOWN)
+
+
+# The answer of the runner
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The action of a policy for an incident, and the time from which it is due."""
+
+    action: Action
+    incident: Incident
+    due: datetime
+
+
+@dataclass
+class DueAnswers:
+    """What the policies ask for now.
+
+    Attributes:
+        on_job: the first answer with an action on the job or a task.
+        pods: pods to delete so that the Job controller replaces them.
+        next_due: seconds until the next answer is due; None if there is none.
+        failures_wait: whether one of the later answers may still change a job that has failed.
+    """
+
+    on_job: Answer | None = None
+    pods: list[PodSeen] = field(default_factory=list)
+    next_due: float | None = None
+    failures_wait: bool = False
+
+
+def matching(
+    job: Job[Any], task: Task | None, event: LifecycleEvent, exit_code: int | None = None
+) -> LifecyclePolicy | None:
+    """Return the first policy for an event: of the task, else of the job."""
+    for owner in (task, job):
+        if owner is None:
+            continue
+        for policy in policies_of(owner):
+            named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
+            if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
+                return policy
+            if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
+                return policy
+    return None
+
+
+def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
+    """Return what the policies ask for now."""
+    result = DueAnswers()
+    for answer in _answers(subject, sight):
+        wait = (answer.due - sight.observed.now).total_seconds()
+        if wait > 0:
+            result.next_due = min(wait, result.next_due if result.next_due is not None else wait)
+            result.failures_wait = result.failures_wait or answer.incident.event != LifecycleEvent.POD_PENDING
+        elif answer.action in _ON_PODS:
+            result.pods += _pods_to_delete(subject, sight, answer)
+        elif answer.action in _ON_JOBS and result.on_job is None:
+            result.on_job = answer
+    return result
+
+
+def _answers(subject: Subject, sight: Sight) -> Iterator[Answer]:
+    """Yield the answers to all incidents, in their order."""
+    for incident in incidents(subject, sight):
+        policy = matching(subject.job, subject.tasks.get(incident.task), incident.event, incident.exit_code)
+        if policy is None or policy.action is None:
+            continue
+        delay = (nanoseconds(policy.timeout or "0") or 0) / 1e9
+        if delay and incident.over:
+            continue
+        # An incident is never in the future, even if our clock is behind that of the kubelet.
+        due = later(incident.since, delay) if delay else min(incident.since, sight.observed.now)
+        yield Answer(policy.action, incident, due)
+
+
+def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodSeen]:
+    """Return the live pods to delete: those of the partition, or the pod itself. Failed ones are replaced anyway."""
+    incident, pod = answer.incident, answer.incident.pod
+    if pod is None:
+        return []
+    newest = sight.tasks[incident.task].newest
+    size = getattr(subject.tasks[incident.task].get("partition_policy"), "partition_size", None)
+    if answer.action is Action.RESTART_PARTITION and size:
+        partition = [other for index, other in newest.items() if index // size == pod.index // size]
+        # Younger pods were restarted already. A pod may fail in the second in which its partition was created.
+        older = [other for other in partition if other.created <= pod.created or other.created < answer.due]
+        replaced = newest[pod.index] is not pod
+        chosen = [other for other in older if not (replaced and other.index == pod.index)]
+    else:
+        # Other events are of pods that end anyway.
+        chosen = [pod] if incident.event in {LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED} else []
+    return [other for other in chosen if other.deleted is None and other.is_live]
+
+
+# Restarts, and how many are left
+
+
+def restarts_of(subject: Subject, sight: Sight) -> int:
+    """Return the number of restarts that count: of pods, tasks and the job, or of the job only."""
+    if subject.runner.counts_job_restarts_only:
+        return subject.state.restarts_of_job
+    return subject.state.restarts + sum(task.count("failed") for task in sight.tasks.values())
+
+
+def replaced_of(sight: Sight, name: str = "") -> int:
+    """Return the number of failed pods that were replaced in the current attempt, of a task or of all."""
+    tasks = [task for task in sight.tasks.values() if name in {"", task.name}]
+    return sum(pod.phase == "Failed" and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
+
+
+def no_restart_left(subject: Subject, sight: Sight, action: Action) -> bool:
+    """Return whether an action is a restart, and the job has used up its restarts."""
+    limit = subject.runner.restart_limit(subject.job)
+    if subject.runner.counts_job_restarts_only:
+        used, restarts = subject.state.restarts_of_job, {Action.RESTART_JOB}
+    else:
+        # The failed pod that the action answers is counted already.
+        used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
+        restarts = {Action.RESTART_JOB, Action.RESTART_TASK}
+    return limit is not None and used >= limit and action in restarts
+
+
+def too_many_restarts(subject: Subject, sight: Sight) -> str:
+    """Return why the job has failed by the number of restarts; empty if it has not.
+
+    Restarts of the job alone are counted before they happen: `no_restart_left`.
+    """
+    limit, used = subject.runner.restart_limit(subject.job), restarts_of(subject, sight)
+    if limit is not None and used > limit and not subject.runner.counts_job_restarts_only:
+        return f"{used} restarts would be more than the {limit} that the job may have"
+    return ""
