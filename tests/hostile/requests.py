@@ -13,7 +13,7 @@ from tests.webhook.kind import admission_review
 from tests.webhook.server.wire import Answer, post
 from webhook import Phase
 
-__all__ = ["DIJOB", "MUTATE", "PODS", "TORCHJOB", "VALIDATE", "VCJOB", "envelope", "job", "patch", "review", "said"]
+__all__ = ["DIJOB", "MUTATE", "PODS", "TORCHJOB", "VALIDATE", "VCJOB", "envelope", "job", "patch", "review", "texts"]
 
 MUTATE, VALIDATE = DIJOB.path(Phase.MUTATE), DIJOB.path(Phase.VALIDATE)
 PODS = "/mutate--v1-pod"
