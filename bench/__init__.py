@@ -1,1 +1,1 @@
-"""Measurements that make pages of `docs/`."""
+"""Benchmarks and soak tests. Some write their results into pages of `docs/`."""

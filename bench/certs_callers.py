@@ -1,4 +1,4 @@
-"""Who calls the webhook server while its certificates are rotated, and the one address that they call."""
+"""Callers of the webhook server during certificate rotation, and the address that they call."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ CONFIGURATIONS = tuple(
     f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations/jobgate" for kind in ("mutating", "validating")
 )
 JOBS = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/default/{DIJOB.plural}"
-#: How long one call may take, in seconds: what the API server's own to the webhook may at most.
-PATIENCE = 30.0
-#: Failures that are described.
+#: Limit of a call in seconds: the API server's maximum for a webhook call.
+TIMEOUT = 30.0
+#: Number of failures that are described.
 DESCRIBED = 20
 
 
 class Address:
-    """One address for several servers: each new connection goes to the next of them."""
+    """One address for several servers, which get new connections in turn."""
 
     def __init__(self, backends: Sequence[int]) -> None:
         """Take the ports of the servers."""
         self._turns = itertools.cycle(backends)
-        #: Connections that are open now, by the server's port.
+        #: Open connections, by the server's port.
         self.open: Counter[int] = Counter()
-        self.made = 0
+        self.connections = 0
 
     def turn(self, backends: Sequence[int]) -> None:
         """Send new connections to other servers."""
@@ -56,7 +56,7 @@ class Address:
         except OSError:
             writer.close()
             return
-        self.made += 1
+        self.connections += 1
         self.open[port] += 1
         try:
             await carry(reader, writer, back, forth)
@@ -69,9 +69,10 @@ class Tally:
     """What a caller did.
 
     Attributes:
-        done: calls that were answered as they had to be.
-        repeated: handshakes that tell nothing and were made again, because the bundle was changed under them.
-        failures: of the others, in words; `failed` of them.
+        done: calls with the expected response.
+        repeated: handshakes that failed while the CA bundle changed, and were repeated.
+        failed: number of failed calls.
+        failures: descriptions of the first failed calls.
     """
 
     done: int = 0
@@ -87,10 +88,10 @@ class Tally:
 
 
 class Callers:
-    """All callers, each in a thread, from the start until they are stopped. Use it in a `with`."""
+    """All callers, each in a thread. Use it in a `with`."""
 
     def __init__(self, plane: ControlPlane, port: int, pause: float) -> None:
-        """Take the API server, the port of the one address, and the seconds between two calls of one caller."""
+        """`port` is that of the servers' address; `pause` is the time between two calls of a caller, in seconds."""
         self._plane, self._port, self._pause = plane, port, pause
         self._stop = threading.Event()
         works = {"admissions": self._admit, "handshakes": self._greet, "kept": self._keep}
@@ -110,14 +111,14 @@ class Callers:
         self._stop.set()
 
     def join(self) -> dict[str, Tally]:
-        """Wait until all have ended, for as long as a call may take, and return what each sort did.
+        """Wait until all callers have ended, and return the tally of each kind of caller.
 
         Raises:
-            TimeoutError: one does not end.
+            TimeoutError: a caller does not end.
         """
         self._stop.set()
         for thread in self._threads:
-            thread.join(2 * PATIENCE)
+            thread.join(2 * TIMEOUT)
             if thread.is_alive():
                 raise TimeoutError(f"the caller of {thread.name} does not end")
         return {name: _added(tallies) for name, tallies in self.tallies.items()}
@@ -128,11 +129,11 @@ class Callers:
         with self._plane.api() as api:
             try:
                 work(api, tally, number)
-            except Exception as error:  # noqa: BLE001  # a caller that ends early would be taken for one without failures
+            except Exception as error:  # noqa: BLE001  # a caller that ends early must count as failed
                 tally.fail(f"the caller ended: {error!r}")
 
     def _admit(self, api: ClusterApi, tally: Tally, _: int) -> None:
-        """Have the API server admit a sound job and reject a broken one, without storing either."""
+        """Let the API server admit a valid job and reject a broken one, in dry runs."""
         turns = itertools.cycle(((sound(), defaulted), (broken(), refused)))
         while not self._stop.wait(self._pause):
             document, judge = next(turns)
@@ -146,14 +147,14 @@ class Callers:
                 tally.done += 1
 
     def _greet(self, api: ClusterApi, tally: Tally, number: int) -> None:
-        """Make one handshake after the other."""
+        """Make TLS handshakes, one after the other."""
         while not self._stop.wait(self._pause):
             if connection := self._connected(api, tally, number):
                 connection.close()
                 tally.done += 1
 
     def _keep(self, api: ClusterApi, tally: Tally, number: int) -> None:
-        """Make calls over a connection that is kept as long as the server keeps it."""
+        """Make calls on one connection, until the server closes it."""
         content = bodies.review(sound(), "dijobs", 0)
         connection = None
         while not self._stop.wait(self._pause):
@@ -179,16 +180,16 @@ class Callers:
             connection.close()
 
     def _connected(self, api: ClusterApi, tally: Tally, number: int) -> ssl.SSLSocket | None:
-        """Make a handshake, as one who trusts what a configuration holds at that moment.
+        """Make a handshake that trusts the CA bundle in the webhook configuration.
 
-        What it holds is read before. A handshake that fails is a failure if the configuration is afterwards as it was
-        before; else nobody can tell what it held in between, and a new one is made.
+        The configuration is read before the handshake. If the handshake fails and the configuration has not changed,
+        that counts as a failure. If it has changed, the bundle may have been outdated, and the handshake is repeated.
         """
         path = CONFIGURATIONS[number % len(CONFIGURATIONS)]
         configuration = _configuration(api, path)
         while not self._stop.is_set():
             try:
-                plain = socket.create_connection(("127.0.0.1", self._port), PATIENCE)
+                plain = socket.create_connection(("127.0.0.1", self._port), TIMEOUT)
                 try:
                     return trusting(_bundle(configuration)).wrap_socket(plain, server_hostname=SERVER_NAME)
                 except BaseException:
@@ -205,18 +206,18 @@ class Callers:
 
 def _added(tallies: Sequence[Tally]) -> Tally:
     return Tally(
-        sum(one.done for one in tallies),
-        sum(one.repeated for one in tallies),
-        sum(one.failed for one in tallies),
-        [failure for one in tallies for failure in one.failures],
+        sum(tally.done for tally in tallies),
+        sum(tally.repeated for tally in tallies),
+        sum(tally.failed for tally in tallies),
+        [failure for tally in tallies for failure in tally.failures],
     )
 
 
 def _configuration(api: ClusterApi, path: str) -> dict[str, Any]:
-    status, found = api.get(path)
+    status, answer = api.get(path)
     if status != http.HTTPStatus.OK:
-        raise RuntimeError(f"{path}: {found}")
-    return found
+        raise RuntimeError(f"{path}: {answer}")
+    return answer
 
 
 def _bundle(configuration: dict[str, Any]) -> bytes:
@@ -225,14 +226,14 @@ def _bundle(configuration: dict[str, Any]) -> bytes:
 
 @lru_cache(maxsize=8)
 def trusting(bundle: bytes) -> ssl.SSLContext:
-    """Return what trusts these CAs and no other, and checks the server's name."""
+    """Return a TLS context that trusts only these CAs, and checks the server's name."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(cadata=bundle.decode())
     return context
 
 
 def sound() -> dict[str, Any]:
-    """Return a job with a task that only the webhook names."""
+    """Return a valid job; the webhook gives its task a name."""
     task = {"type": "learner", "template": {"spec": {"containers": [{"name": "di-container", "image": "di"}]}}}
     return {
         "apiVersion": DIJOB.gvk.api_version,
@@ -249,7 +250,7 @@ def broken() -> dict[str, Any]:
 
 
 def defaulted(status: int, answer: dict[str, Any]) -> str:
-    """Tell what is wrong with the answer to a sound job, or nothing."""
+    """Return what is wrong with the response to a valid job, or an empty text."""
     if status != http.HTTPStatus.CREATED:
         return f"a sound job: {status} {answer.get('message')}"
     name = answer["spec"]["tasks"][0].get("name")
@@ -257,7 +258,7 @@ def defaulted(status: int, answer: dict[str, Any]) -> str:
 
 
 def refused(status: int, answer: dict[str, Any]) -> str:
-    """Tell what is wrong with the answer to a broken job, or nothing."""
+    """Return what is wrong with the response to a broken job, or an empty text."""
     message = str(answer.get("message"))
     if status < http.HTTPStatus.BAD_REQUEST:
         return f"a broken job: {status}, and must be refused"

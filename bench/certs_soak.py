@@ -1,19 +1,19 @@
-"""`python -m bench.certs_soak`: certificates rotated again and again while the API server admits jobs.
+"""`python -m bench.certs_soak`: rotates certificates again and again while the API server admits jobs.
 
     python -m bench.certs_soak [--rotations N] [--soak SECONDS] [--race-every N] [--racers N] [--pause SECONDS]
         [--seed N]
 
-On a real API server: two `jobgate serve --tls-secret` behind one address; jobs are admitted, new handshakes are made
-and connections are kept all the while. In each rotation one process after the other is killed (SIGKILL): in every
-second one each at its first write, so that there is a death at every write of a rotation, else the n-th at its n-th
-write. Half of them die with the answer, half before it; the last one comes to the end. In every N-th rotation many
-rotate at the same time, to the end.
+On a real API server, with two `jobgate serve --tls-secret` behind one address. All the time jobs are admitted, new
+handshakes are made and connections are kept open. In each rotation, processes are killed (SIGKILL) one after the other
+until one succeeds. In every second rotation each process is killed at its first write, so that a process dies at every
+write of the rotation; in the others the n-th process is killed at its n-th write. Half of them die after the response,
+half before it. In every N-th rotation many processes rotate at the same time, and none is killed.
 
-With `--race-every 1 --racers 1` nothing is killed and a rotation takes half a second: a thousand show whether memory
-stays as it is.
+With `--race-every 1 --racers 1` nothing is killed and a rotation takes half a second: a thousand rotations show
+whether memory grows.
 
-Prints one line, a JSON object; on standard error how far it is, each tenth rotation, and what is wrong. Exit status 1
-where anything is.
+Prints one line, a JSON object. Progress (every ten rotations) and faults go to standard error. The exit status is 1 if
+there is a fault.
 """
 
 from __future__ import annotations
@@ -56,35 +56,34 @@ from jobgate.serving.rotation import places
 NAMESPACE, SERVICE, SECRET = "jobgate-system", "jobgate-webhook", "jobgate-webhook-tls"
 SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
 SERVERS = 2
-#: For a program to start on a busy machine, and for one process to rotate to the end, in seconds.
+#: Limits in seconds: for a program to start on a busy machine, and for a process to complete a rotation.
 START, WORK = 120.0, 120.0
-#: How many processes one rotation takes at most: it has about nine writes, and half of the kills may undo one.
+#: Maximum number of processes in a rotation: it has about nine writes, and half of the kills may undo a write.
 PROCESSES = 60
-#: How long a killed process leaves a request under way before it dies, at most, in seconds: about as long as one takes.
+#: Maximum time between sending a request and the kill, in seconds: about the duration of a request.
 IN_FLIGHT = 0.015
 #: Rotations between two reports of progress.
-TOLD_EACH = 10
-#: Between two looks at a server, in seconds.
+REPORT_EVERY = 10
+#: Seconds between two measurements of a server.
 LOOK = 1.0
-#: What is seen in the first seconds is not compared with later: the API server makes new connections with each bundle,
-#: and closes those that it does not use any more after 90 s (Go's IdleConnTimeout). Some 300 of 20 KiB each are open
-#: from then on, however many rotations follow.
+#: Measurements of the first seconds are discarded. The API server opens new connections with each bundle, and closes
+#: unused ones after 90 s (Go's IdleConnTimeout). After that, about 300 are open, 20 KiB each, and no more.
 WARM = 100.0
 
-# Forked from one that has imported everything: killed and followed by the next within a fraction of a second.
+# Forked from a process that has imported everything, so that a killed process is replaced in a fraction of a second.
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(["bench.certs_callers", "jobgate.serving.rotation", "controlplane.webhook"])
 
 
 @dataclass
 class Doom:
-    """At which write a process is killed: the `writes`-th, `seconds` after it was sent, or with its answer."""
+    """Kills the process at its `writes`-th write: `seconds` after sending it, or after the response if None."""
 
     writes: int
     seconds: float | None
 
     async def around(self, write: Awaitable[None]) -> None:
-        """Await a write, or die over it."""
+        """Await a write, or kill the process."""
         self.writes -= 1
         if self.writes:
             await write
@@ -95,7 +94,7 @@ class Doom:
 
 @dataclass
 class DoomedStore:
-    """A store whose writes are counted."""
+    """A store that may kill the process at a write."""
 
     store: Store
     doom: Doom
@@ -105,13 +104,13 @@ class DoomedStore:
         return await self.store.read()
 
     async def write(self, seen: StoredCertificates, changes: Changes) -> None:
-        """Write it, or die."""
+        """Write it, or kill the process."""
         await self.doom.around(self.store.write(seen, changes))
 
 
 @dataclass
 class DoomedTargets:
-    """Targets whose writes are counted."""
+    """Targets that may kill the process at a write."""
 
     targets: Targets
     doom: Doom
@@ -121,12 +120,12 @@ class DoomedTargets:
         return await self.targets.read()
 
     async def write(self, seen: Target, bundles: Sequence[bytes]) -> None:
-        """Write one, or die."""
+        """Write one of them, or kill the process."""
         await self.doom.around(self.targets.write(seen, bundles))
 
 
 def rotate(kubeconfig: Path, scope: RotationScope, beyond: int, soak: float, doom: Doom | None, log: Path) -> None:
-    """Rotate to the end, or until death; exit status 1 where neither comes. The work of a process."""
+    """Complete a rotation, or be killed; else exit with status 1. This is the main function of a process."""
     names = service_names(SERVICE, NAMESPACE)
     settings = RotationSettings(names, KeyType.P256, soak=timedelta(seconds=soak), beyond=beyond)
 
@@ -150,7 +149,7 @@ def rotate(kubeconfig: Path, scope: RotationScope, beyond: int, soak: float, doo
 
 
 class Soak:
-    """Rotations, one after the other, and what came of them."""
+    """Runs the rotations, one after the other, and collects the results."""
 
     def __init__(
         self, api: ClusterApi, kubeconfig: Path, scope: RotationScope, command: argparse.Namespace, log: Path
@@ -167,7 +166,7 @@ class Soak:
         await self._to_the_end([self._start(0, None)])
 
     async def all(self) -> None:
-        """Do as many as were asked for."""
+        """Run all rotations."""
         for number in range(1, self._command.rotations + 1):
             before, began = self.generation(), time.monotonic()
             if number % self._command.race_every == 0:
@@ -177,14 +176,14 @@ class Soak:
                 await self._killed(before, at_each=bool(number % 2))
             self.seconds.append(time.monotonic() - began)
             self._check(number, before)
-            if number % TOLD_EACH == 0:
-                said = f"{number} of {self._command.rotations} rotations, {self.kills} killed, {len(self.wrong)} wrong"
-                print(said, file=sys.stderr, flush=True)
+            if number % REPORT_EVERY == 0:
+                line = f"{number} of {self._command.rotations} rotations, {self.kills} killed, {len(self.wrong)} wrong"
+                print(line, file=sys.stderr, flush=True)
 
     def generation(self) -> int:
-        """Return the current one."""
-        _, found = self._api.get(f"{SECRETS}/{SECRET}")
-        return int(base64.b64decode(found["data"].get("generation", "MA==")))
+        """Return the current generation of the certificate."""
+        _, secret = self._api.get(f"{SECRETS}/{SECRET}")
+        return int(base64.b64decode(secret["data"].get("generation", "MA==")))
 
     async def _killed(self, before: int, *, at_each: bool) -> None:
         for number in range(1, PROCESSES + 1):
@@ -194,7 +193,7 @@ class Soak:
             if code == 0:
                 return
             if code != -signal.SIGKILL:
-                raise RuntimeError(f"a rotation ends with {code}: {self._said()}")
+                raise RuntimeError(f"a rotation ends with {code}: {self._log_tail()}")
             self.kills += 1
         self.wrong.append(f"generation {before + 1}: no end after {PROCESSES} processes")
         await self._to_the_end([self._start(before, None)])
@@ -202,7 +201,7 @@ class Soak:
     async def _to_the_end(self, processes: Sequence[BaseProcess]) -> None:
         codes = [await ended(process) for process in processes]
         if any(codes):
-            self.wrong.append(f"{len(codes)} rotations at once end with {codes}: {self._said()}")
+            self.wrong.append(f"{len(codes)} rotations at once end with {codes}: {self._log_tail()}")
 
     def _start(self, beyond: int, doom: Doom | None) -> BaseProcess:
         arguments = (self._kubeconfig, self._scope, beyond, self._command.soak, doom, self._log)
@@ -211,17 +210,17 @@ class Soak:
         self.processes += 1
         return process
 
-    def _said(self) -> str:
-        return self._log.read_text(encoding="utf-8")[-1000:] if self._log.exists() else "nothing was said"
+    def _log_tail(self) -> str:
+        return self._log.read_text(encoding="utf-8")[-1000:] if self._log.exists() else "nothing was logged"
 
     def _check(self, number: int, before: int) -> None:
         if (after := self.generation()) != before + 1:
             self.wrong.append(f"rotation {number}: from generation {before} to {after}")
         for path in CONFIGURATIONS:
-            _, found = self._api.get(path)
-            for entry in found["webhooks"]:
+            _, configuration = self._api.get(path)
+            for entry in configuration["webhooks"]:
                 bundle = base64.b64decode(entry["clientConfig"].get("caBundle", ""))
-                trusted = [number_of(one) for one in read_certificates(bundle)]
+                trusted = [number_of(certificate) for certificate in read_certificates(bundle)]
                 if trusted != [before, before + 1]:
                     self.wrong.append(f"rotation {number}: {path} {entry['name']} trusts {trusted}")
 
@@ -242,7 +241,7 @@ async def until(condition: Callable[[], bool | Awaitable[bool]], seconds: float,
     """Wait until something holds.
 
     Raises:
-        TimeoutError: it does not.
+        TimeoutError: it does not hold in time.
     """
     end = time.monotonic() + seconds
     while True:
@@ -268,7 +267,7 @@ def install(plane: ControlPlane, port: int) -> None:
 
 
 async def looking(servers: Sequence[Replica], address: Address) -> None:
-    """Look at the servers each second; forget what was before as many connections are closed as are made."""
+    """Measure the servers each second; discard the measurements of the first seconds."""
     warm = time.monotonic() + WARM
     while True:
         if warm and time.monotonic() > warm:
@@ -276,12 +275,12 @@ async def looking(servers: Sequence[Replica], address: Address) -> None:
             for server in servers:
                 server.forget()
         for server in servers:
-            server.look(address.open[server.port])
+            server.measure(address.open[server.port])
         await asyncio.sleep(LOOK)
 
 
 async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -> tuple[Mapping[str, Any], list[str]]:
-    """Run it, and return the figures and what is wrong."""
+    """Run the soak test, and return the figures and the faults."""
     async with AsyncExitStack() as stack:
         logs = [folder / f"server-{number}.log" for number in range(SERVERS)]
         flags = (f"--tls-secret={NAMESPACE}/{SECRET}", f"--kubeconfig={plane.kubeconfig}")
@@ -292,7 +291,7 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
         port = listener.sockets[0].getsockname()[1]
         await asyncio.to_thread(install, plane, port)
         api = stack.enter_context(plane.api())
-        # A Service that is another name has no endpoints: who serves is said outright, each by itself.
+        # An ExternalName Service has no endpoints, so the addresses of the servers are given here.
         addresses = tuple(("127.0.0.1", server.port) for server in servers)
         scope = RotationScope(NAMESPACE, SERVICE, "jobgate", SECRET, addresses=addresses)
         rotations = Soak(api, plane.kubeconfig, scope, command, folder / "rotations.log")
@@ -333,7 +332,7 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
         **{name: tally.done for name, tally in tallies.items()},
         "repeated": sum(tally.repeated for tally in tallies.values()),
         "failed": {name: tally.failed for name, tally in tallies.items()},
-        "connections": address.made,
+        "connections": address.connections,
         "memory_mib": [[round(value, 1) for value in quarters(server.memory)] for server in servers],
         "descriptors": [list(quarters(server.descriptors)) for server in servers],
         "wrong": len(wrong),
@@ -343,8 +342,8 @@ async def soak(plane: ControlPlane, command: argparse.Namespace, folder: Path) -
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C: what was started is stopped."""
-    # A shell starts what runs in its background with Ctrl-C ignored.
+    """Handle SIGTERM like Ctrl-C, so that all processes are stopped."""
+    # A shell starts background processes with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     former = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
@@ -362,7 +361,7 @@ def main() -> int:
     parser.add_argument("--racers", type=int, default=10, help="how many")
     parser.add_argument("--pause", type=float, default=0.05, help="between two calls of one of six callers, in seconds")
     parser.add_argument("--limit", type=float, help="seconds, of all rotations  [default: 120, and 60 each]")
-    parser.add_argument("--seed", type=int, default=1, help="of all that is left to chance")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random choices")
     command = parser.parse_args()
     limit = command.limit or START + 60.0 * command.rotations
 
@@ -383,8 +382,8 @@ def main() -> int:
         for process in multiprocessing.active_children():
             process.kill()
     print(json.dumps(figures))
-    for one in wrong:
-        print(one, file=sys.stderr)
+    for fault in wrong:
+        print(fault, file=sys.stderr)
     return 1 if wrong else 0
 
 

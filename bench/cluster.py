@@ -1,6 +1,6 @@
-"""A cluster with DIJobs, a namespace and a queue, read as lists and watches: `python -m bench.cluster --jobs N`.
+"""A fake API server with DIJobs, a namespace and a queue, for lists and watches: `python -m bench.cluster --jobs N`.
 
-What it serves is made at each page, so that a cluster of 50,000 jobs costs no memory.
+Each page of a list is generated on request, so that 50,000 jobs need no memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench.comparison import bodies, jobs, servers
 
 _PATH = "/apis/diengine.opendilab.org/v2alpha1/dijobs"
 _METADATA = {"resourceVersion": "1"}
-#: The other objects, by the path of their list.
+#: Other objects, by the path of their list.
 _OTHERS = {
     "/api/v1/namespaces": {"metadata": {"name": "team", **_METADATA}},
     "/apis/scheduling.volcano.sh/v1beta1/queues": {
@@ -40,7 +40,7 @@ users: [{{name: bench, user: {{token: none}}}}]
 
 
 def stored(variant: int, tasks: int = 3) -> dict[str, Any]:
-    """Return a stored DIJob that asks for plugins; its tasks have names as after mutation."""
+    """Return a stored DIJob with plugins; its tasks have names, as after mutation."""
     job = bodies.stored(jobs.job("DIJob", tasks, variant), variant)
     job["spec"]["plugins"] = _PLUGINS
     for task in job["spec"]["tasks"]:
@@ -50,7 +50,7 @@ def stored(variant: int, tasks: int = 3) -> dict[str, Any]:
 
 @contextmanager
 def running(count: int, core: int, folder: Path, tasks: int = 3) -> Iterator[Path]:
-    """Serve so many jobs of so many tasks while the block runs; gives the kubeconfig."""
+    """Serve `count` jobs of `tasks` tasks while the block runs; yields the kubeconfig."""
     [port] = servers.free_ports(1)
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(KUBECONFIG.format(port=port), encoding="utf-8")

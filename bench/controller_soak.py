@@ -1,9 +1,10 @@
-"""The controller, killed again and again while jobs come, change and go: does it end in the right state?
+"""Kills the controller again and again while jobs are created, changed and deleted, and checks the final state.
 
     python -m bench.controller_soak --jobs 200 --kills 50 --minutes 5
 
-On a real control plane with garbage collection, under the controller's own rights. After the kills one controller works
-on for some minutes of the same, for its memory. Prints a JSON object; exit status 1 where something is wrong.
+On a real control plane with garbage collection, with the controller's own rights. After the kills, a controller runs
+for some more minutes under the same load, to measure its memory. Prints a JSON object; the exit status is 1 if the
+state is wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from jobgate.controller.jobs import remembered
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digests
 
-#: What a job may ask for; of every tenth job, something foreign is in the way.
+#: The plugins of jobs. For every tenth job, an object of a user has the name of one of ours.
 PLUGINS: tuple[dict[str, Any], ...] = ({}, {"svc": []}, {"env": [], "svc": [], "ssh": []}, {"ssh": []})
 FOREIGN_EVERY = 10
 _DOMAIN = "svc.cluster.local"
@@ -38,17 +39,17 @@ _DOMAIN = "svc.cluster.local"
 
 @dataclass
 class Result:
-    """What was done, and what is wrong at the end: nothing, one hopes.
+    """The results.
 
     Attributes:
-        jobs: how many there were at most.
-        changes: by users, while the controller was killed and after.
-        kills: of the controller; `killed_at_work` of them while it held the Lease.
-        writes: by controllers that were killed later.
-        objects: of ours, at the end.
-        settled_seconds: from the last change until all was right.
-        wrong: what was not as it had to be.
-        memory: of the last controller while jobs changed, every five seconds, in MiB.
+        jobs: maximum number of jobs.
+        changes: changes by users.
+        kills: kills of the controller; `killed_at_work` of them while it held the Lease.
+        writes: writes of controllers that were killed later.
+        objects: number of our objects at the end.
+        settled_seconds: time from the last change until the state was right.
+        wrong: differences from the expected state at the end.
+        memory: memory of the last controller while jobs changed, every five seconds, in MiB.
     """
 
     jobs: int = 0
@@ -63,7 +64,7 @@ class Result:
 
 
 class Churn:
-    """Jobs of a few namespaces that come, change and go, and people who tamper with what was made for them."""
+    """Creates, changes and deletes jobs in a few namespaces, and tampers with their objects."""
 
     def __init__(self, api: ClusterApi, jobs: int, chance: random.Random, namespaces: int = 4) -> None:
         self.api = api
@@ -74,12 +75,12 @@ class Churn:
         self.changes = 0
 
     def open(self) -> None:
-        """Make the namespaces."""
+        """Create the namespaces."""
         for namespace in self.namespaces:
             self._done(self.api.post("/api/v1/namespaces", {"metadata": {"name": namespace}}))
 
     def fill(self) -> None:
-        """Make all jobs, and what is foreign."""
+        """Create all jobs, and the objects of users with names of ours."""
         for number, (namespace, name) in enumerate(self.names):
             if number % FOREIGN_EVERY == 0:
                 path = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -88,7 +89,7 @@ class Churn:
             self._make(namespace, name)
 
     def step(self) -> None:
-        """Change something."""
+        """Make a random change."""
         namespace, name = self.chance.choice(self.names)
         self.changes += 1
         self.chance.choice((self._make, self._make, self._delete, self._renew, self._tamper, self._tamper))(
@@ -99,7 +100,7 @@ class Churn:
         """Yield all jobs."""
         for namespace in self.namespaces:
             items = self._done(self.api.get(_jobs(namespace)))["items"]
-            yield from ({**one, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for one in items)
+            yield from ({**item, "apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind} for item in items)
 
     def _make(self, namespace: str, name: str) -> None:
         document = dijob(name, namespace, self.chance.randint(1, 8), self.chance.choice(PLUGINS))
@@ -129,10 +130,10 @@ class Churn:
 
     @staticmethod
     def _done(answer: tuple[int, dict[str, Any]]) -> dict[str, Any]:
-        status, found = answer
+        status, document = answer
         if status >= 400:
-            raise RuntimeError(str(found))
-        return found
+            raise RuntimeError(str(document))
+        return document
 
 
 def soak(
@@ -144,16 +145,16 @@ def soak(
     seed: int = 1,
     longest: float = 10.0,
 ) -> Result:
-    """Run it, and return what came of it.
+    """Run the soak test, and return the results.
 
     Args:
-        plane: with garbage collection.
+        plane: a control plane with garbage collection.
         folder: for the controller's log.
-        jobs: how many there are at most.
-        kills: how often the controller is killed while they change.
-        minutes: how long it then works on while they change, for its memory.
-        seed: of all that is left to chance.
-        longest: how many seconds a controller may live until it is killed.
+        jobs: maximum number of jobs.
+        kills: how often the controller is killed while jobs change.
+        minutes: how long the last controller runs while jobs change, to measure its memory.
+        seed: seed of all random choices.
+        longest: maximum seconds until a controller is killed.
     """
     chance = random.Random(seed)
     result = Result(jobs=jobs)
@@ -167,7 +168,7 @@ def soak(
             log.unlink(missing_ok=True)
             process = installed.start(credentials, log, requests_per_second=100.0)
             _until(lambda: "controller started" in _said(log), 60.0, every=0.1)
-            # Some are killed before they have the Lease of the one before them, most while they work.
+            # Some are killed before they get the Lease, most while they hold it.
             _change_for(churn, chance.uniform(0.5, longest))
             process.kill()
             process.join()
@@ -183,10 +184,10 @@ def soak(
             began = time.monotonic()
             _until(lambda: not list(_wrong(churn)), 240.0, every=0.3)
             result.settled_seconds = round(time.monotonic() - began, 1)
-            # It must not only get there, but also stay.
+            # The state must also stay right.
             time.sleep(3.0)
             result.wrong = list(_wrong(churn))
-            result.objects = sum(len(installed.objects_of_ours(api, one)) for one in churn.namespaces)
+            result.objects = sum(len(installed.managed_objects(api, namespace)) for namespace in churn.namespaces)
         finally:
             process.terminate()
             process.join(30)
@@ -203,27 +204,27 @@ def _change_for(churn: Churn, seconds: float) -> None:
 
 
 def _wrong(churn: Churn) -> Iterator[str]:
-    """Yield what is not as it has to be: missing, not as declared, left over, or foreign and changed."""
-    found = {
-        (namespace, *key): one
+    """Yield wrong objects: missing, different from the desired state, left over, or a user's and changed."""
+    objects = {
+        (namespace, *key): document
         for namespace in churn.namespaces
-        for key, one in installed.objects_of_ours(churn.api, namespace).items()
+        for key, document in installed.managed_objects(churn.api, namespace).items()
     }
     uids = set()
     for document in churn.stored():
         uids.add(document["metadata"]["uid"])
-        for one in _wanted(document):
-            key = (document["metadata"]["namespace"], one.manifest["kind"], one.name)
+        for wanted in _wanted(document):
+            key = (document["metadata"]["namespace"], wanted.manifest["kind"], wanted.name)
             if f"/api/v1/namespaces/{key[0]}/configmaps/{key[2]}" in churn.foreign:
                 continue
-            there = found.pop(key, None)
-            if there is None:
+            stored = objects.pop(key, None)
+            if stored is None:
                 yield f"{key}: missing"
-            elif (verdict := judge(one, there).verdict) is not Ownership.FINE:
+            elif (verdict := judge(wanted, stored).verdict) is not Ownership.FINE:
                 yield f"{key}: {verdict.name}"
-    for key, one in found.items():
+    for key, document in objects.items():
         # A Secret stays with its job, for there is no right to delete it; a ConfigMap because running pods mount it.
-        owners = {owner["uid"] for owner in one["metadata"]["ownerReferences"]}
+        owners = {owner["uid"] for owner in document["metadata"]["ownerReferences"]}
         if key[1] not in {"ConfigMap", "Secret"} or not owners & uids:
             yield f"{key}: left over"
     for path, before in churn.foreign.items():

@@ -1,7 +1,7 @@
-"""`python -m bench.crdgen`: the CPU time that CRDs take; code 1 beyond the bounds.
+"""`python -m bench.crdgen`: measures the CPU time to generate CRDs; the exit status is 1 if it exceeds the limits.
 
-One is DIJob's, from a fresh interpreter, import included; then 200 kinds in one process, each with models and names of
-its own, with and without an inlined pod template.
+First DIJob's CRD in a new interpreter, with imports; then 200 kinds in one process, each with its own models and names,
+with and without an inlined pod template.
 """
 
 import resource
@@ -16,7 +16,7 @@ from crdgen import Doc, Model, PodTemplate, crd
 from crdgen.resource.resource import of
 
 KINDS = 200
-#: Seconds that making DIJob's CRD, and that of all kinds, may take.
+#: Limits in seconds: for DIJob's CRD, and for those of all kinds.
 ONE_WITHIN, ALL_WITHIN = 1.5, 10.0
 _CODE = "import crdgen; from jobgate.kinds.dijob import DIJOB; crdgen.to_yaml(crdgen.crd(DIJOB.resource))"
 
@@ -33,14 +33,14 @@ def main() -> int:
 
 
 def fresh() -> float:
-    """Return the seconds until a new interpreter has DIJob's CRD as YAML."""
+    """Return the CPU seconds in which a new interpreter generates DIJob's CRD as YAML."""
     before = _of_children()
     subprocess.run([sys.executable, "-c", _CODE], check=True)
     return _of_children() - before
 
 
 def kinds(count: int, template: Any) -> float:
-    """Return the seconds for so many kinds, with the making of their models."""
+    """Return the CPU seconds for this many kinds, with the creation of their models."""
     began = time.process_time()
     for number in range(count):
         fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`python -m bench.creates`: what admission adds to a create at a real API server, by webhooks or by policies.
+"""`python -m bench.creates`: measures the latency that webhooks or policies add to a create at a real API server.
 
 `creates.yaml` has the basic defaults and rules of a DIJob as MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
 """
@@ -34,7 +34,7 @@ from webhook import Phase
 _POLICIES = Path(__file__).with_suffix(".yaml")
 _DISABLED = {"jobgate.dev/admission": "disabled"}
 NEITHER, OURS, POLICIES, NOTHING, ONE_FIELD = "neither", JOBGATE, "policies", CONSTANT, "one-field"
-#: The namespaces, each with what is done there at admission, and its labels.
+#: The namespaces, one for each kind of admission, and their labels.
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     NEITHER: _DISABLED,
     OURS: {},
@@ -50,12 +50,12 @@ _RULE = {
     "resources": ["dijobs"],
 }
 TASKS = (1, 3, 30)
-#: The first rounds are for connections, and for what the API server compiles.
+#: The first rounds are not counted: connections are opened, and the API server compiles expressions.
 WARM_UP = 5
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, and print a row a size."""
+    """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.creates", description=__doc__)
     parser.add_argument("--rounds", type=int, default=150, help="creates in each namespace")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
@@ -87,7 +87,7 @@ def main(argv: list[str] | None = None) -> int:
 
 @contextmanager
 def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[None]:
-    """Run another webhook, which the API server calls for its namespace, while the block runs."""
+    """Run another webhook while the block runs; the API server calls it for its namespace."""
     folder.mkdir()
     ca = base64.b64encode(servers.write_certificate(folder).encode()).decode()
     port, metrics = servers.free_ports(2)
@@ -113,7 +113,7 @@ def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[No
 
 
 def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
-    """Return the milliseconds of each create, by namespace; they take turns in an order that changes."""
+    """Return the milliseconds of each create, by namespace; the order of namespaces is shuffled in each round."""
     took: dict[str, list[float]] = {name: [] for name in NAMESPACES}
     chance, order = random.Random(tasks), list(NAMESPACES)
     for number in range(WARM_UP + rounds):
@@ -128,7 +128,7 @@ def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
 
 
 def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return a row of the table: medians over the rounds, and what is added, round by round."""
+    """Return a row of the table: the median of a create, and the medians of the added times."""
     added = {
         name: statistics.median(one - without for one, without in zip(of, took[NEITHER], strict=True))
         for name, of in took.items()
@@ -140,12 +140,12 @@ def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
 
 def job(tasks: int, variant: int, namespace: str) -> dict[str, Any]:
     """Return a job."""
-    made = jobs.job("DIJob", tasks, variant)
-    return {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+    document = jobs.job("DIJob", tasks, variant)
+    return {**document, "metadata": {**document["metadata"], "namespace": namespace}}
 
 
 def create(api: ClusterApi, namespace: str, body: Any) -> Answer:
-    """Create a job, but do not store it."""
+    """Create a job in a dry run."""
     path = f"/apis/diengine.opendilab.org/v2alpha1/namespaces/{namespace}/dijobs"
     return api.post(path, body, {"dryRun": "All"})
 
@@ -157,7 +157,7 @@ def _refused(api: ClusterApi, namespace: str) -> bool:
 
 
 def _check(api: ClusterApi) -> None:
-    """Check that each namespace has the admission that it is measured for."""
+    """Check that each namespace has the expected admission."""
     assert [name for name in NAMESPACES if _refused(api, name)] == [OURS, POLICIES, GO]
     for name in NAMESPACES:
         status, stored = create(api, name, job(3, 0, name))

@@ -1,7 +1,7 @@
-"""`python -m bench.growth`: how CPU and memory of `jobgate serve` grow with what it is given.
+"""`python -m bench.growth`: how CPU and memory of `jobgate serve` grow with its input.
 
-Tasks of a job, bytes of a body, jobs in the pods' cache, kinds, and open connections. Each point has a server of its
-own, so that its peak of memory is that point's. At last, how much memory each process takes among hostile objects.
+The inputs: tasks of a job, bytes of a body, jobs in the pods' cache, kinds, and open connections. Each point has its
+own server, to measure its peak memory. At the end, the memory of each process in a cluster with hostile objects.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from jobgate.kinds.vcjob.operator import VOLCANO
 from webhook import Phase
 
 SERVER_CORE, CLIENT_CORE = 0, 1
-#: A point is measured until the server has used so many CPU seconds, or has had so many requests.
+#: A point is measured until the server has used this many CPU seconds, or has got this many requests.
 ENOUGH, MOST = 0.5, 300
-#: Linear is a slope of 1 on logarithmic axes; what is above this grows faster.
+#: Linear growth has the slope 1 on logarithmic axes; a slope above this limit is an error.
 LINEAR = 1.1
-#: The slope of a line in whose middle objects outgrow the core's caches, once; the page says so of it.
+#: Higher limits, for lines with a step where objects outgrow the core's caches; the page explains it.
 WITH_STEP = {"many variables": 1.3}
-#: What one more variable of a container takes in a body, and what all else takes, about.
+#: Approximate bytes of a container's variable in a body, and of the rest of the body.
 _VARIABLE, _REST = 64, 2_500
-#: As many connections come from one address at most, and so many are opened at once.
+#: Maximum connections from one address, and number of connections opened at once.
 PER_ADDRESS, AT_ONCE = 250, 50
 _GROUP, _ROOT = "bench.example.com", Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
 class Point:
-    """One server that was given `x` of something; of a server with several lines, one has its peak of memory."""
+    """A measurement at the size `x`; if a server has several lines, only one has its peak memory."""
 
     x: float
     cpu_ms: float
@@ -63,14 +63,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One kind of growth.
+    """The growth with one input.
 
     Attributes:
-        title: says what grows.
-        unit: of x.
-        cost: what the CPU time is of.
+        title: title of the plot.
+        unit: unit of x.
+        cost: what the CPU time is measured for.
         sizes: the values of x.
-        measure: gives the lines at one size, by name.
+        measure: returns the points at one size, by the name of the line.
     """
 
     title: str
@@ -80,7 +80,7 @@ class Series:
     measure: Callable[[int], dict[str, Point]]
 
     def run(self, most: int) -> dict[str, list[Point]]:
-        """Measure every size up to a bound."""
+        """Measure every size up to a limit."""
         lines: dict[str, list[Point]] = {}
         for size in self.sizes:
             for name, point in self.measure(size).items() if size <= most else ():
@@ -88,12 +88,12 @@ class Series:
         return lines
 
     def rows(self, lines: Mapping[str, Sequence[Point]]) -> list[list[str]]:
-        """Return the table: a row a point, the slopes after the last of each line."""
+        """Return the table: a row for each point, and the slopes at the end of each line."""
         rows = [["line", self.unit, f"ms CPU {self.cost}", "peak MiB", ""]]
         for name, points in lines.items():
-            for one in points:
-                peak = "" if one.peak_mib is None else f"{one.peak_mib:,.0f}"
-                rows.append([name, f"{one.x:,.0f}", f"{one.cpu_ms:,.2f}", peak, one.note])
+            for point in points:
+                peak = "" if point.peak_mib is None else f"{point.peak_mib:,.0f}"
+                rows.append([name, f"{point.x:,.0f}", f"{point.cpu_ms:,.2f}", peak, point.note])
             shown = [f"{slope:.2f}" for slope in slopes(points)]
             rows.append([name, "slope", *shown, *[""] * (3 - len(shown))])
         return rows
@@ -117,13 +117,13 @@ def _peaks(points: Sequence[Point]) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Probe:
-    """A running server, and how it is called."""
+    """A running server, and the TLS context to call it."""
 
     server: Server
     context: ssl.SSLContext
 
     def cost(self, path: str, sent: Sequence[bytes]) -> tuple[float, str]:
-        """Return the CPU time of one request in milliseconds, and what was answered."""
+        """Return the CPU time of one request in milliseconds, and the verdicts."""
         connection = http.client.HTTPSConnection("127.0.0.1", self.server.port, timeout=120, context=self.context)
         answers, before, count = set(), self.server.cpu(), 0
         while count < MOST and self.server.cpu() - before < ENOUGH:
@@ -139,7 +139,7 @@ class Probe:
 
 @contextmanager
 def probing(jobs: int | None = None, environment: Mapping[str, str] | None = None) -> Iterator[Probe]:
-    """Run a server, with a cluster of so many jobs where that is wanted."""
+    """Run a server, with a cluster of this many jobs unless `jobs` is None."""
     with tempfile.TemporaryDirectory(prefix="jobgate-bench-") as name, ExitStack() as stack:
         folder = Path(name)
         context = ssl.create_default_context(cadata=servers.write_certificate(folder))
@@ -167,7 +167,7 @@ def _request(x: int, path: str, sent: Sequence[bytes]) -> Point:
 
 
 def tasks(count: int) -> dict[str, Point]:
-    """Measure both calls for a DIJob of so many tasks."""
+    """Measure both calls for a DIJob with this many tasks."""
     scenario = Scenario("DIJob", count)
     return {
         str(phase): _request(count, scenario.path(phase), [scenario.request(phase, variant) for variant in range(8)])
@@ -176,7 +176,7 @@ def tasks(count: int) -> dict[str, Point]:
 
 
 def size(count: int) -> dict[str, Point]:
-    """Measure validation of bodies of so many bytes: one long value, or many small variables."""
+    """Measure validation of bodies with this many bytes: in one long value, or in many small variables."""
     many = [
         {"name": f"VARIABLE_{number:06d}", "value": f"value-{number:020d}"}
         for number in range((count - _REST) // _VARIABLE)
@@ -192,7 +192,7 @@ def size(count: int) -> dict[str, Point]:
 
 
 def stored(count: int) -> dict[str, Point]:
-    """Measure a start, and a pod's wiring, with so many jobs in the cluster: each is remembered."""
+    """Measure a start, and a pod's mutation, with this many jobs in the cluster."""
     pods = Pods()
     with probing(jobs=count) as probe:
         start = Point(count, probe.server.cpu() * 1000, probe.server.peak())
@@ -201,7 +201,7 @@ def stored(count: int) -> dict[str, Point]:
 
 
 def __getattr__(name: str) -> JobKind:
-    """Return a Volcano Job of another name, as a package brings it: an entry point names it `TrialJob7`."""
+    """Return a copy of the Volcano Job kind for an entry point with a name such as `TrialJob7`."""
     if not name.startswith("TrialJob"):
         raise AttributeError(name)
     kind = replace(RESOURCE, group=_GROUP, names=Names(kind=name))
@@ -209,7 +209,7 @@ def __getattr__(name: str) -> JobKind:
 
 
 def kinds(count: int) -> dict[str, Point]:
-    """Measure a start with so many kinds beside the built-in ones, and a mutation of a job of the last."""
+    """Measure a start with this many further kinds, and a mutation of a job of the last kind."""
     with tempfile.TemporaryDirectory(prefix="jobgate-bench-") as folder:
         record = Path(folder) / "trial-1.dist-info"
         record.mkdir()
@@ -226,7 +226,7 @@ def kinds(count: int) -> dict[str, Point]:
 
 
 def connections(count: int) -> dict[str, Point]:
-    """Open so many connections, make a request on each, and measure while all are open."""
+    """Open this many connections, make a request on each, and measure while all are open."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     with probing() as probe:
@@ -255,16 +255,18 @@ async def _open(probe: Probe, count: int) -> int:
             return None
         return (reader, writer) if b" 200 " in answer[:16] else None
 
-    made = [one for one in await asyncio.gather(*map(call, range(count))) if one is not None]
-    still = sum(not reader.at_eof() for reader, _ in made)
-    for _, writer in made:
+    connections = [
+        connection for connection in await asyncio.gather(*map(call, range(count))) if connection is not None
+    ]
+    still_open = sum(not reader.at_eof() for reader, _ in connections)
+    for _, writer in connections:
         writer.transport.abort()
-    return still
+    return still_open
 
 
-#: Not a series of sizes: memory among hostile objects, beside limits.
+#: Not a series: the memory with hostile objects, compared with the limits.
 HOSTILE = "hostile"
-#: By the name of the plot's file.
+#: All series, by the name of the plot's file.
 ALL = {
     "tasks": Series("A job's tasks", "tasks", "a request", (1, 3, 10, 30, 100, 300, 1000), tasks),
     "bytes": Series(
@@ -279,7 +281,7 @@ ALL = {
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print each series, and say whether all grow linearly at most."""
+    """Measure, print each series, and report lines that grow faster than linearly."""
     parser = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
     parser.add_argument(
         "--series", action="append", choices=[*ALL, HOSTILE], help="which to measure (all); may be repeated"

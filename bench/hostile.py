@@ -1,8 +1,8 @@
-"""What hostile objects do to the memory of each process: `python -m bench.growth --series hostile`.
+"""Measures the memory of each process in a cluster with hostile objects: `python -m bench.growth --series hostile`.
 
-The API server is played: every list that a process asks for has so many objects of one namespace, each with a megabyte
-in one field, made as they are sent; then all of them change, as watch events. So no etcd of gigabytes is needed, and
-the processes read what a real API server sends. What only administrators write is left out.
+A fake API server generates the objects: every list that a process requests has many objects of one namespace, each with
+a megabyte in one field; then all of them change, as watch events. So no etcd with gigabytes is needed, and the
+processes read what a real API server sends. Objects that only administrators write are left out.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from bench.comparison import servers
 from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 
-#: Of each resource that a process watches: of all, some thousand.
+#: Objects of each watched resource, some thousand in all, and bytes of each.
 OBJECTS, BYTES = 250, 1_000_000
 KIND, JOBS = "dijobs.diengine.opendilab.org", "dijobs"
 #: The memory limits of the manifests, in MiB.
 LIMITS: Final = {"serve": 512, "control": 512, "run": 1024}
-#: What only an administrator writes, and what is asked for once.
+#: Resources that only administrators write, or that are read only once.
 EMPTY: Final = frozenset(
     {
         *("namespaces", "leases", "deployments", "customresourcedefinitions"),
         *("queues", "clusterprerequisites", "priorityclasses", "resourcequotas"),
     }
 )
-#: Seconds in which all must be read, and after which a process is at rest.
+#: Seconds in which all objects must be read, and seconds to wait until a process is idle.
 WITHIN, SETTLED = 3600.0, 15.0
 _TEXT: Final = "x" * 63
 LABELS: Final = {
@@ -52,7 +52,7 @@ LABELS: Final = {
 }
 _OWNER: Final = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob"}
 _CONDITION: Final = {"status": "True", "message": _TEXT}
-#: What is large, by the field that holds it.
+#: Large values, by field.
 FIELDS: Final[Mapping[str, Any]] = {
     "labels": LABELS | {f"hostile.example.com/{number:06d}": _TEXT for number in range(BYTES // 97)},
     "annotations": {f"jobgate.dev/{number:06d}": _TEXT for number in range(BYTES // 89)},
@@ -64,28 +64,28 @@ FIELDS: Final[Mapping[str, Any]] = {
 
 
 def hostile(plural: str, field: str) -> dict[str, Any]:
-    """Return an object of a resource with a megabyte in one field; `@N@` is its number, `@V@` its version."""
+    """Return an object with a megabyte in one field; `@N@` stands for its number, `@V@` for its version."""
     metadata: dict[str, Any] = {"name": "job-@N@", "namespace": "ada", "uid": "uid-@N@", "resourceVersion": "@V@"}
     metadata |= {"labels": LABELS, "creationTimestamp": "2026-01-01T00:00:00Z", "generation": 1}
-    found = stored(0) if plural == JOBS else {}
-    found["metadata"] = found.get("metadata", {}) | metadata
+    document = stored(0) if plural == JOBS else {}
+    document["metadata"] = document.get("metadata", {}) | metadata
     if plural == JOBS and field == "spec":
-        container = found["spec"]["tasks"][0]["template"]["spec"]["containers"][0]
+        container = document["spec"]["tasks"][0]["template"]["spec"]["containers"][0]
         container["env"] = [{"name": f"V{number}", "value": _TEXT} for number in range(BYTES // 90)]
     else:
-        (found if field in {"spec", "status"} else found["metadata"])[field] = FIELDS[field]
-    return found
+        (document if field in {"spec", "status"} else document["metadata"])[field] = FIELDS[field]
+    return document
 
 
 class Cluster:
-    """An API server that is played, in a thread."""
+    """A fake API server, in a thread."""
 
     def __init__(self, count: int) -> None:
-        """Make the objects; `count` of each resource are served."""
+        """Generate the objects; `count` of each resource are served."""
         self._count = count
         self._objects = {(jobs, field): orjson.dumps(hostile(jobs, field)) for jobs in ("", JOBS) for field in FIELDS}
         self._created: dict[str, Any] = {}
-        #: By resource: how many of its objects were listed, and then sent as changed.
+        #: Number of objects that were listed, and sent as changed, by resource.
         self.listed: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
         self.change = threading.Event()
@@ -145,7 +145,7 @@ class Cluster:
 
     @contextmanager
     def running(self, folder: Path) -> Iterator[Path]:
-        """Serve while the block runs; gives the kubeconfig."""
+        """Serve while the block runs; yields the kubeconfig."""
         [port] = servers.free_ports(1)
         loop = asyncio.new_event_loop()
         loop.set_default_executor(ThreadPoolExecutor(64))
@@ -168,17 +168,17 @@ async def _stream(request: web.BaseRequest) -> web.StreamResponse:
     return response
 
 
-def _merged(found: Any, patch: Any) -> Any:
+def _merged(document: Any, patch: Any) -> Any:
     if not isinstance(patch, dict):
         return patch
-    found = found if isinstance(found, dict) else {}
-    return found | {key: _merged(found.get(key), value) for key, value in patch.items() if value is not None}
+    document = document if isinstance(document, dict) else {}
+    return document | {key: _merged(document.get(key), value) for key, value in patch.items() if value is not None}
 
 
 def measure(process: str, count: int) -> tuple[float, float, list[str]]:
-    """Run a process among hostile objects.
+    """Run a process in a cluster with hostile objects.
 
-    Returns the most memory that it had, in MiB, when all was listed and when all had changed; and the resources.
+    Returns its peak memory in MiB when all objects were listed, and when all had changed; and the resources.
     """
     cluster = Cluster(count)
     with tempfile.TemporaryDirectory(prefix="jobgate-bench-") as name, cluster.running(Path(name)) as kubeconfig:
@@ -205,11 +205,13 @@ def _queues(folder: Path) -> Path:
 
 
 def _all(seen: Counter[str], count: int) -> bool:
-    return bool(seen) and all(found >= count for plural, found in seen.items() if plural not in EMPTY)
+    return bool(seen) and all(
+        seen_of_resource >= count for plural, seen_of_resource in seen.items() if plural not in EMPTY
+    )
 
 
 def _await(done: Callable[[], bool]) -> None:
-    """Wait until something holds, and `SETTLED` seconds more: queues are worked off."""
+    """Wait until the condition has held for `SETTLED` seconds, so that work queues are empty."""
     deadline, since = time.monotonic() + WITHIN, float("inf")
     while time.monotonic() < since + SETTLED:
         if time.monotonic() > deadline:
@@ -219,7 +221,7 @@ def _await(done: Callable[[], bool]) -> None:
 
 
 def table(count: int) -> list[list[str]]:
-    """Measure all processes; return a row for each, and the head of the table."""
+    """Measure all processes; return the table's rows, with a header."""
     rows = [["process", "1 MB objects of each", "peak MiB, listed", "peak MiB, all changed", "limit MiB", "resources"]]
     for process, limit in LIMITS.items():
         listed, changed, resources = measure(process, count)
@@ -229,5 +231,5 @@ def table(count: int) -> list[list[str]]:
 
 
 def beyond(rows: list[list[str]]) -> list[str]:
-    """Return the processes that took more than their limit."""
+    """Return the processes that exceeded their limit."""
     return [row[0] for row in rows[1:] if float(row[3].replace(",", "")) > float(row[4].replace(",", ""))]

@@ -1,4 +1,4 @@
-"""The page `docs/explanation/performance.md`: written by hand; benchmarks fill the blocks between markers."""
+"""Updates `docs/explanation/performance.md`: benchmarks fill the blocks between its markers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 
 
 def renew(block: str, text: str, page: Path = PAGE) -> None:
-    """Put the text between the markers of a block.
+    """Replace the text between the markers of a block.
 
     Raises:
         ValueError: the page has no such block.
     """
     begin, end = f"<!-- begin {block} -->", f"<!-- end {block} -->"
-    found = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
-    renewed, count = found.subn(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", page.read_text(encoding="utf-8"))
+    pattern = re.compile(f"({re.escape(begin)}\n).*?({re.escape(end)})", re.DOTALL)
+    renewed, count = pattern.subn(lambda match: f"{match[1]}\n{text}\n\n{match[2]}", page.read_text(encoding="utf-8"))
     if count != 1:
         raise ValueError(f"{page} has {count} blocks {begin}: there must be one")
     page.write_text(renewed, encoding="utf-8")
 
 
 def piped(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown; the first row is its head."""
+    """Return a table in Markdown; the first row is the header."""
     head, *rest = rows
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] + ["--:"] * (len(head) - 1), *rest])
 

@@ -1,6 +1,6 @@
-"""Lines between points, both axes logarithmic, as SVG.
+"""Plots lines with two logarithmic axes, as SVG.
 
-Written here because matplotlib would put ten more packages into the lock, numpy and Pillow among them, for a few lines.
+Written here because matplotlib would add ten packages to the lock, numpy and Pillow among them, for a few lines.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 FOLDER = Path(__file__).parent.parent / "docs" / "explanation" / "performance"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 700, 400, 90, 40, 40, 70
-#: Okabe and Ito's colours, which the colour-blind tell apart.
+#: Okabe and Ito's colours, which colour-blind readers can tell apart.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 #: The points of a line; x and y are above 0.
@@ -23,7 +23,7 @@ Points: TypeAlias = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class _Axis:
-    """A logarithmic axis over whole decades, from one place to another."""
+    """A logarithmic axis over whole decades, between two coordinates."""
 
     first: int
     last: int
@@ -71,7 +71,7 @@ def svg(title: str, axes: tuple[str, str], lines: Mapping[str, Points]) -> str:
         parts += [_text(LEFT - 6, y.place(tick) + 4, _number(tick), anchor="end")]
     for place, (name, line) in enumerate(lines.items()):
         colour = _COLOURS[place % len(_COLOURS)]
-        at = [(round(x.place(one), 1), round(y.place(other), 1)) for one, other in line]
+        at = [(round(x.place(px), 1), round(y.place(py), 1)) for px, py in line]
         path = " ".join(f"{across},{down}" for across, down in at)
         parts += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>']
         parts += [f'<circle cx="{across}" cy="{down}" r="3" fill="{colour}"/>' for across, down in at]
@@ -80,7 +80,7 @@ def svg(title: str, axes: tuple[str, str], lines: Mapping[str, Points]) -> str:
 
 
 def slope(points: Points) -> float:
-    """Return by which power y grows with x, fitted over the larger half, where fixed costs weigh least."""
+    """Return the exponent with which y grows with x, fitted over the larger half, where fixed costs matter least."""
     tail = sorted(points)[min(len(points) // 2, len(points) - 2) :]
     xs, ys = [math.log(x) for x, _ in tail], [math.log(y) for _, y in tail]
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)

@@ -1,7 +1,7 @@
-"""What it costs to wire a pod, and to remember a job: `python -m bench.pods`.
+"""Measures the cost of wiring a pod, and of digesting a job: `python -m bench.pods`.
 
-Figures are of one core, in microseconds a call. A pod of a job with a thousand tasks has to be answered within the API
-server's deadline: the bound is generous, and the command fails beyond it.
+The results are microseconds for each call, on one core. The command fails if a pod of a job with a thousand tasks takes
+more than a tenth of the API server's deadline.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digest, Lookup, PodReviewer, Read, digest_of
 from webhook import Operation, Phase, Request
 
-#: The share of the API server's deadline, which is 5 s, that one pod may take, in seconds.
+#: Limit for a pod in seconds, of the API server's deadline of 5 s.
 BOUND = 0.5
 UID = "11111111-2222-4333-8444-555555555555"
 
@@ -39,7 +39,7 @@ def job(tasks: int, replicas: int, plugins: dict[str, Any]) -> dict[str, Any]:
 
 
 def pod(task: str) -> dict[str, Any]:
-    """Return a pod of it."""
+    """Return a pod of the job."""
     labels = {"diengine/operator": "di-operator", "diengine/job": "train", "diengine/task-name": task}
     owner = {"apiVersion": DIJOB.gvk.api_version, "kind": "DIJob", "name": "train", "uid": UID}
     return {
@@ -49,25 +49,25 @@ def pod(task: str) -> dict[str, Any]:
 
 
 class SingleJob:
-    """A cache of one job."""
+    """A cache with one job."""
 
-    def __init__(self, found: Digest) -> None:
-        self._found = found
+    def __init__(self, digest: Digest) -> None:
+        self._digest = digest
 
     def get(self, name: str, namespace: str = "") -> Digest | None:
         """Return the job."""
         del name, namespace
-        return self._found
+        return self._digest
 
 
-async def nobody(name: str, namespace: str) -> Read | None:
-    """Fail: the steady state asks nobody."""
+async def no_read(name: str, namespace: str) -> Read | None:
+    """Fail: in the steady state nothing is read from the API server."""
     raise AssertionError(f"{namespace}/{name} is asked for")
 
 
 async def wiring(document: dict[str, Any]) -> float:
-    """Return the seconds that the last pod of a job takes, the best of several."""
-    reviewer = PodReviewer([(DIJOB, Lookup("DIJob", SingleJob(digest_of(DIJOB, document)), nobody))])
+    """Return the seconds for the review of a job's last pod, the best of several."""
+    reviewer = PodReviewer([(DIJOB, Lookup("DIJob", SingleJob(digest_of(DIJOB, document)), no_read))])
     last = document["spec"]["tasks"][-1]["name"]
     words: dict[str, Any] = {"operation": Operation.CREATE, "namespace": "team", "document": pod(last)}
     request = Request(uid="1", api_version="v1", kind="Pod", **words)
@@ -82,7 +82,7 @@ async def wiring(document: dict[str, Any]) -> float:
 
 
 def remembering(document: dict[str, Any]) -> tuple[float, int]:
-    """Return the seconds that it takes to digest a job, and the bytes that stay."""
+    """Return the seconds to digest a job, and the bytes of the digest."""
     digest_of(DIJOB, document)
     start = time.perf_counter()
     digest_of(DIJOB, document)
@@ -97,7 +97,7 @@ def remembering(document: dict[str, Any]) -> tuple[float, int]:
 
 
 def main() -> int:
-    """Print the figures; return 1 where a pod takes too long."""
+    """Print the results; return 1 if a pod takes too long."""
     worst = 0.0
     print(f"{'tasks':>6} {'pods':>6} {'plugins':<14} {'wire µs':>10} {'digest µs':>10} {'bytes kept':>11}")
     for tasks, replicas in ((1, 1), (3, 4), (30, 4), (1000, 1), (3, 1000)):

@@ -1,4 +1,4 @@
-"""A `jobgate serve` of its own process on loopback, and what it holds over time."""
+"""Runs `jobgate serve` as a process on loopback, and measures its memory and descriptors over time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from urllib.request import urlopen
 
 from controlplane.webhook import COMMAND, environment, stop
 
-#: For a server to start on a busy machine, and to stop, in seconds.
+#: Limits for the start of a server on a busy machine, and for its end, in seconds.
 START, STOP = 120.0, 40.0
-#: How far the last quarter of what a server holds may be above the first: what the allocator of a sound one wanders.
+#: How much more a server may hold in the last quarter than in the first: the noise of the memory allocator.
 MEMORY_SHARE, MEMORY_MIB, DESCRIPTORS = 0.10, 8.0, 4
 
 
 @dataclass
 class Replica:
-    """A server process and what it held, each time it was looked at."""
+    """A server process, and its measurements."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -33,8 +33,8 @@ class Replica:
     memory: list[float] = field(default_factory=list)
     descriptors: list[int] = field(default_factory=list)
 
-    def look(self, known: int = 0) -> None:
-        """Note memory, in MiB, and descriptors, without those of so many known connections.
+    def measure(self, known: int = 0) -> None:
+        """Record memory in MiB, and the number of descriptors without those of `known` connections.
 
         Raises:
             FileNotFoundError: the process is gone.
@@ -43,17 +43,17 @@ class Replica:
         self.descriptors.append(len(list(Path(f"/proc/{self.process.pid}/fd").iterdir())) - known)
 
     def forget(self) -> None:
-        """Forget what was seen until now."""
+        """Discard the measurements."""
         self.memory.clear()
         self.descriptors.clear()
 
     def resident(self, word: str = "VmRSS") -> float:
-        """Return the resident memory, in MiB; with `VmHWM` the most that it has ever been."""
+        """Return the resident memory in MiB; with `VmHWM` its peak."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         return int(status.split(f"{word}:")[1].split()[0]) / 1024
 
     def ready(self) -> bool:
-        """Ask it."""
+        """Whether `/readyz` succeeds."""
         try:
             with urlopen(f"http://127.0.0.1:{self.health}/readyz", timeout=5) as answer:  # its own port
                 return bool(answer.status == 200)
@@ -70,7 +70,7 @@ class Replica:
 
 @contextmanager
 def serving(log: Path, *flags: str, files: int | None = None) -> Iterator[Replica]:
-    """Run a server with these flags, on free ports of loopback; `files` is its soft limit of open files.
+    """Run a server with these flags on free loopback ports; `files` is its soft limit of open files.
 
     Raises:
         RuntimeError: it ends before it listens.
@@ -96,8 +96,8 @@ def _listening(process: subprocess.Popen[bytes], log: Path) -> dict[str, int]:
     while time.monotonic() < end:
         for line in log.read_text(encoding="utf-8").splitlines(keepends=True):
             if '"serving"' in line and line.endswith("\n"):
-                found: dict[str, int] = json.loads(line)
-                return found
+                ports: dict[str, int] = json.loads(line)
+                return ports
         if process.poll() is not None:
             raise RuntimeError(f"the server ended: {log.read_text(encoding='utf-8')[-1000:]}")
         time.sleep(0.05)
@@ -105,13 +105,13 @@ def _listening(process: subprocess.Popen[bytes], log: Path) -> dict[str, int]:
 
 
 def quarters(values: Sequence[float]) -> tuple[float, float]:
-    """Return the medians of the first and of the last quarter."""
+    """Return the medians of the first and the last quarter."""
     quarter = max(1, len(values) // 4)
     return statistics.median(values[:quarter]), statistics.median(values[-quarter:])
 
 
 def grown(replicas: Sequence[Replica]) -> Iterator[str]:
-    """Report each server that holds more at the end than at the start."""
+    """Report each server that uses more memory or descriptors at the end than at the start."""
     for number, replica in enumerate(replicas):
         first, last = quarters(replica.memory)
         if last - first > max(MEMORY_MIB, MEMORY_SHARE * first):

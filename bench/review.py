@@ -1,9 +1,9 @@
-"""`python -m bench.review`: what one review costs, as CPU time in this process, in 20 seconds.
+"""`python -m bench.review`: measures the CPU time of a review, in this process; takes 20 seconds.
 
     python -m bench.review [FILE] [--rounds N] [--only WORDS] [--write]
 
-It reviews the jobs of the comparison, or that of a file. A server's share of a request is measured by `python -m
-bench.comparison`.
+It reviews the jobs of the comparison, or the job in a file. `python -m bench.comparison` measures whole requests to a
+server.
 """
 
 import argparse
@@ -36,17 +36,17 @@ JOBS = (
     ("TorchJob", 3, True),
 )
 STAGES = ("decode", "review", "encode", "whole", "cold")
-#: As many different jobs are reviewed in turn.
+#: Number of different jobs, which are reviewed in turn.
 VARIANTS = 8
-#: What is read before a review whose caches are to be cold, in bytes: more than the caches of a core hold.
+#: Bytes that are read before a review with cold caches: more than the caches of a core hold.
 EVICTING = 4 * 1024 * 1024
 
 
 class Cluster:
-    """A cluster whose queues are open, and whose namespaces enforce nothing."""
+    """A cluster with open queues, and namespaces that enforce nothing."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object that suits every job."""
+        """Return an object that allows every job."""
         del resource, namespace
         return {"metadata": {"name": name}, "status": {"state": "Open"}}
 
@@ -60,7 +60,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
     command = parser.parse_args(argv)
     kinds, measured = installed(), dict[str, dict[Phase, dict[str, float]]]()
-    gc.disable()  # the server hardly ever collects, and never during the review of a large object
+    gc.disable()  # the server hardly ever collects garbage, and never during the review of a large object
     for name, variants in _jobs(command.file).items():
         if command.only in name:
             rounds = max(10, command.rounds // len(variants[0]["spec"].get("tasks", "1")))
@@ -105,7 +105,7 @@ def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry[Job
 
 
 def _body(job: dict[str, Any], number: int, phase: Phase, kinds: Registry[JobKind]) -> bytes:
-    """Return what is sent: the job as it is written, or as mutation leaves it."""
+    """Return the request: for mutation the job as written, for validation the mutated job."""
     kind = kinds.get(job["apiVersion"], job["kind"])
     if kind is None:
         raise SystemExit(f"no kind {job['kind']} of {job['apiVersion']} is served")
@@ -130,7 +130,7 @@ def _allowed(request: Request, phase: Phase, kinds: Registry[JobKind]) -> Respon
 
 
 def microseconds(stage: Callable[[Any], Any], arguments: Sequence[Any], rounds: int) -> float:
-    """Return the CPU time of one call: the least of five runs, since whatever disturbs a run adds to it."""
+    """Return the CPU time of one call: the least of five runs, since every disturbance adds to a run."""
     runs, each = [], cycle(arguments)
     for _ in range(5):
         chosen = [next(each) for _ in range(max(len(arguments), rounds // 5))]
@@ -142,7 +142,7 @@ def microseconds(stage: Callable[[Any], Any], arguments: Sequence[Any], rounds: 
 
 
 def cold_microseconds(stage: Callable[[Any], Any], arguments: Sequence[Any], rounds: int) -> float:
-    """Return the CPU time of one call that finds nothing in the core's caches, the median of many."""
+    """Return the CPU time of one call with cold caches, the median of many."""
     evicting, runs, each = bytearray(EVICTING), [], cycle(arguments)
     for _ in range(max(11, rounds // 5)):
         argument = next(each)

@@ -1,10 +1,10 @@
-"""The runner under load: many jobs at once, beside the same Indexed Jobs made directly; then many, one after another.
+"""The runner under load: many jobs at once, compared with Indexed Jobs created directly; then many in sequence.
 
     python -m bench.runner_load --jobs 1000 --write
 
-On a real control plane whose nodes are simulated. The runner works under its own rights, and each of its requests is
-counted by the API server's audit log. What a step has found is printed at its end, and all tables at last; `--write`
-puts them into docs/explanation/runner-load.md.
+On a real control plane with simulated nodes. The runner has its own rights, and the API server's audit log counts its
+requests. Results are printed after each step, and the tables at the end; `--write` puts them into
+docs/explanation/runner-load.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from jobgate.runner.rendering import rendered
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "runner-load.md"
 #: How often the creation of an object is tried.
 _ATTEMPTS = 10
-#: Pods that a simulated node takes, with some room.
+#: Pods on a simulated node, a bit less than its capacity.
 _ON_A_NODE = 900
 _DIJOBS = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/{{}}/{DIJOB.plural}"
 _JOBS = "/apis/batch/v1/namespaces/{}/jobs"
@@ -52,22 +52,22 @@ _PODS = "/api/v1/namespaces/{}/pods"
 _SERVICES = "/api/v1/namespaces/{}/services"
 _PATHS = {"Service": _SERVICES, "Job": _JOBS}
 _DOMAIN = "svc.cluster.local"
-#: By default five jobs are looked at at a time, and a job's pods wait for the webhook: more of them were waiting for
-#: their turn than for anything else.
+#: By default the Job controller handles five jobs at a time, and creating a job's pods waits for the webhook: most of
+#: the time jobs would wait for the controller.
 _MANAGER = ("--concurrent-job-syncs=32", "--concurrent-service-endpoint-syncs=16", "--concurrent-endpoint-syncs=16")
-#: What happens to a job, in order.
-_TAKEN, _BATCH, _CREATED, _RUN, _SAID = (
+#: The steps of a job, in order.
+_TAKEN, _BATCH, _CREATED, _RUN, _REPORTED = (
     "the runner has taken it over",
     "its batch Job is there",
     "all its pods are there",
     "all its pods run",
     "its status says so",
 )
-#: What sees an event: its type, the object, and when it was seen.
+#: Handles a watch event: its type, the object, and the time.
 Take: TypeAlias = Callable[[str, dict[str, Any], float], None]
-#: Creates an object at a path, and returns it as it is stored.
+#: Creates an object at a path, and returns the stored object.
 Create: TypeAlias = Callable[[str, dict[str, Any]], Mapping[str, Any]]
-#: Makes a job of that number, of so many pods.
+#: Creates a job with a number and a number of pods.
 Make: TypeAlias = Callable[[int, int, Create], None]
 _POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -79,15 +79,15 @@ _POLICY = {
 
 @dataclass
 class Run:
-    """What was seen of jobs that were made all at once.
+    """The results of jobs that were created at once.
 
     Attributes:
-        seconds: from each job's creation until its status said that all of its pods ran.
-        steps: seconds from each job's creation until each of the steps.
-        half_seconds, all_seconds: from the first creation until half of the jobs, or all, said so.
-        processor: seconds of the runner, of the webhook server and of all of Kubernetes meanwhile.
-        calls: of the runner meanwhile, by verb and resource.
-        memory: of the runner in MiB before, while all jobs ran, and when all were deleted.
+        seconds: time from each job's creation until its status reported that all of its pods ran.
+        steps: time from each job's creation until each of the steps.
+        half_seconds, all_seconds: time from the first creation until half of the jobs, or all, reported that.
+        processor: CPU seconds of the runner, of the webhook server and of all of Kubernetes.
+        calls: requests of the runner, by verb and resource.
+        memory: memory of the runner in MiB: before, while all jobs ran, and when all were deleted.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Run:
 
 
 class Steps:
-    """When what happened to each job was seen first. The watches of several threads write into it."""
+    """The time of each step of each job. The threads of several watches write into it."""
 
     def __init__(self, pods: int) -> None:
         self.times: dict[str, dict[str, float]] = {}
@@ -108,32 +108,32 @@ class Steps:
         self._created: defaultdict[str, set[str]] = defaultdict(set)
         self._running: defaultdict[str, set[str]] = defaultdict(set)
 
-    def said(self, name: str) -> bool:
-        """Whether the status of a job says that it runs."""
-        return _SAID in self.times.get(name, ())
+    def reported(self, name: str) -> bool:
+        """Whether the status of a job reports that it runs."""
+        return _REPORTED in self.times.get(name, ())
 
-    def take_dijob(self, _: str, found: Mapping[str, Any], when: float) -> None:
-        """See a DIJob."""
-        if is_run(found):
-            self._mark(found["metadata"]["name"], _TAKEN, when)
-        if mapping(found.get("status")).get("phase") == "Running":
-            self._mark(found["metadata"]["name"], _SAID, when)
+    def take_dijob(self, _: str, document: Mapping[str, Any], when: float) -> None:
+        """Handle a DIJob."""
+        if is_run(document):
+            self._mark(document["metadata"]["name"], _TAKEN, when)
+        if mapping(document.get("status")).get("phase") == "Running":
+            self._mark(document["metadata"]["name"], _REPORTED, when)
 
-    def take_batch(self, _: str, found: Mapping[str, Any], when: float, *, alone: bool) -> None:
-        """See a batch Job, whose status counts where it stands alone."""
-        name = found["metadata"]["name"].removesuffix("-work")
+    def take_batch(self, _: str, document: Mapping[str, Any], when: float, *, alone: bool) -> None:
+        """Handle a batch Job; its status counts if there is no DIJob (`alone`)."""
+        name = document["metadata"]["name"].removesuffix("-work")
         self._mark(name, _BATCH, when)
-        if alone and mapping(found.get("status")).get("ready") == self._pods:
-            self._mark(name, _SAID, when)
+        if alone and mapping(document.get("status")).get("ready") == self._pods:
+            self._mark(name, _REPORTED, when)
 
-    def take_pod(self, change: str, found: Mapping[str, Any], when: float) -> None:
-        """See a pod."""
+    def take_pod(self, change: str, pod: Mapping[str, Any], when: float) -> None:
+        """Handle a pod."""
         if change == "DELETED":
             return
-        name, uid = found["metadata"]["labels"]["job-name"].removesuffix("-work"), found["metadata"]["uid"]
+        name, uid = pod["metadata"]["labels"]["job-name"].removesuffix("-work"), pod["metadata"]["uid"]
         for step, pods, holds in (
             (_CREATED, self._created[name], True),
-            (_RUN, self._running[name], found["status"].get("phase") == "Running"),
+            (_RUN, self._running[name], pod["status"].get("phase") == "Running"),
         ):
             if holds:
                 pods.add(uid)
@@ -145,7 +145,7 @@ class Steps:
 
 
 class Audit:
-    """The requests of the runner, from the log of the API server."""
+    """The requests of the runner, from the audit log of the API server."""
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "audit.log"
@@ -159,21 +159,23 @@ class Audit:
         with self._log.open("rb") as log:
             log.seek(self._read)
             lines = log.read().splitlines(keepends=True)
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for line in lines:
             if not line.endswith(b"\n"):
                 break
             self._read += len(line)
-            one = orjson.loads(line)
-            what = one.get("objectRef", {})
+            entry = orjson.loads(line)
+            what = entry.get("objectRef", {})
             name = "/".join(filter(None, (what.get("resource"), what.get("subresource"))))
-            if one["verb"] != "watch" and name != "leases":
-                found[f"{one['verb']} {name}" + ("" if one["responseStatus"]["code"] < 400 else " (rejected)")] += 1
-        return found
+            if entry["verb"] != "watch" and name != "leases":
+                counts[
+                    f"{entry['verb']} {name}" + ("" if entry["responseStatus"]["code"] < 400 else " (rejected)")
+                ] += 1
+        return counts
 
 
 def job(number: int, pods: int, annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:
-    """Return a DIJob of one task."""
+    """Return a DIJob with one task."""
     resources = {"requests": {"cpu": "10m", "memory": "16Mi"}}
     container = {"name": "di-container", "image": "train", "command": ["train"], "resources": resources}
     template = {"metadata": {"annotations": dict(annotations or {})}, "spec": {"containers": [container]}}
@@ -183,24 +185,24 @@ def job(number: int, pods: int, annotations: Mapping[str, str] | None = None, **
 
 
 def direct(number: int, pods: int, create: Create) -> None:
-    """Make the Service and the Indexed Job that the runner would make, without what is ours."""
-    for made in rendered(DIJOB, job(number, pods), "", _DOMAIN):
-        del made["metadata"]["labels"]
-        if made["kind"] == "Service":
-            made["spec"]["selector"] = {"job-name": f"job-{number}-work"}
+    """Create the Service and the Indexed Job that the runner would create, without labels of ours."""
+    for document in rendered(DIJOB, job(number, pods), "", _DOMAIN):
+        del document["metadata"]["labels"]
+        if document["kind"] == "Service":
+            document["spec"]["selector"] = {"job-name": f"job-{number}-work"}
         else:
-            del made["spec"]["template"]["metadata"]["labels"]
-        create(_PATHS[made["kind"]], made)
+            del document["spec"]["template"]["metadata"]["labels"]
+        create(_PATHS[document["kind"]], document)
 
 
 def wired(number: int, pods: int, create: Create) -> None:
-    """Make a job, and all that the runner would make of it: its pods pass the webhook."""
-    for made in rendered(DIJOB, create(_DIJOBS, taken_over(job(number, pods))), "", _DOMAIN):
-        create(_PATHS[made["kind"]], made)
+    """Create a job and the objects that the runner would create for it, so that the webhook wires its pods."""
+    for document in rendered(DIJOB, create(_DIJOBS, taken_over(job(number, pods))), "", _DOMAIN):
+        create(_PATHS[document["kind"]], document)
 
 
 def run(number: int, pods: int, create: Create) -> None:
-    """Make a job, which the runner runs."""
+    """Create a job for the runner."""
     create(_DIJOBS, job(number, pods))
 
 
@@ -208,7 +210,7 @@ class Load:
     """A control plane under load.
 
     Attributes:
-        processes: whose CPU is measured.
+        processes: the processes of which CPU time is measured.
     """
 
     def __init__(self, plane: WholeControlPlane, audit: Audit, processes: dict[str, Server]) -> None:
@@ -217,8 +219,8 @@ class Load:
         self.processes = processes
 
     def at_once(self, where: str, make: Make, asked: argparse.Namespace) -> Run:
-        """Make jobs at once, and wait until all run; then delete them."""
-        steps, made, kept = Steps(asked.pods), dict[str, float](), local()
+        """Create jobs at once, and wait until all run; then delete them."""
+        steps, created, kept = Steps(asked.pods), dict[str, float](), local()
         watched: dict[str, Take] = {
             _DIJOBS: steps.take_dijob,
             _JOBS: partial(steps.take_batch, alone=make is not run),
@@ -232,16 +234,16 @@ class Load:
             def client() -> None:
                 kept.api = stack.enter_context(self._plane.api())
 
-            def create(path: str, one: dict[str, Any]) -> Mapping[str, Any]:
-                stored = _created(kept.api, path.format(where), one)
-                if "status" in one:  # what is created has none
-                    place = f"{path.format(where)}/{one['metadata']['name']}/status"
-                    _done(answer := kept.api.patch(place, {"status": one["status"]}))
+            def create(path: str, document: dict[str, Any]) -> Mapping[str, Any]:
+                stored = _created(kept.api, path.format(where), document)
+                if "status" in document:  # a create ignores the status
+                    place = f"{path.format(where)}/{document['metadata']['name']}/status"
+                    _done(answer := kept.api.patch(place, {"status": document["status"]}))
                     stored = answer[1]
                 return stored
 
-            def one(number: int) -> None:
-                made[f"job-{number}"] = time.monotonic()
+            def create_job(number: int) -> None:
+                created[f"job-{number}"] = time.monotonic()
                 make(number, asked.pods, create)
 
             with ExitStack() as seen:
@@ -252,29 +254,29 @@ class Load:
                 self._audit.taken()
                 before, began = self._processor(), time.monotonic()
                 with ThreadPoolExecutor(asked.clients, initializer=client) as pool:
-                    list(pool.map(one, range(asked.jobs)))
-                all_run = lambda: _fault(watches) or all(map(steps.said, list(made)))  # noqa: E731
+                    list(pool.map(create_job, range(asked.jobs)))
+                all_run = lambda: _fault(watches) or all(map(steps.reported, list(created)))  # noqa: E731
                 _until(all_run, asked.wait, f"{asked.jobs} jobs run in {where}")
                 assert not _fault(watches), _fault(watches)
             self._quiet()
             after = self._processor()
             result = Run(
-                [steps.times[name][_SAID] - made[name] for name in made],
-                half_seconds=median(one[_SAID] for one in steps.times.values()) - began,
-                all_seconds=max(one[_SAID] for one in steps.times.values()) - began,
+                [steps.times[name][_REPORTED] - created[name] for name in created],
+                half_seconds=median(times[_REPORTED] for times in steps.times.values()) - began,
+                all_seconds=max(times[_REPORTED] for times in steps.times.values()) - began,
                 processor={name: after[name] - before[name] for name in before},
                 calls=self._audit.taken(),
                 memory=[*memory, self._memory()],
             )
-            for step in (_TAKEN, _BATCH, _CREATED, _RUN, _SAID):
-                if all(step in one for one in steps.times.values()):
-                    result.steps[step] = [steps.times[name][step] - made[name] for name in made]
+            for step in (_TAKEN, _BATCH, _CREATED, _RUN, _REPORTED):
+                if all(step in times for times in steps.times.values()):
+                    result.steps[step] = [steps.times[name][step] - created[name] for name in created]
             _print_step(where, result)
-            # All of a collection in one request takes longer than a request may.
+            # Deleting the whole collection in one request would exceed its timeout.
             for path in (_JOBS, _SERVICES) if make is direct else (_DIJOBS,):
-                for found in api.get(path.format(where))[1]["items"]:
-                    one_path = f"{path.format(where)}/{found['metadata']['name']}"
-                    _done(api.delete(one_path, {"propagationPolicy": "Background"}))
+                for stored in api.get(path.format(where))[1]["items"]:
+                    job_path = f"{path.format(where)}/{stored['metadata']['name']}"
+                    _done(api.delete(job_path, {"propagationPolicy": "Background"}))
             left = [_PODS, _JOBS, _SERVICES]
             gone = lambda: not any(api.get(path.format(where), {"limit": "1"})[1]["items"] for path in left)  # noqa: E731
             wait_for(gone, asked.wait, every=1.0, what=f"what was made in {where} is gone")
@@ -290,12 +292,12 @@ class Load:
         return self.processes["runner"].rss() if "runner" in self.processes else 0.0
 
     def one_after_another(self, count: int, window: int, wait: float) -> Iterator[tuple[int, float]]:
-        """Yield how many jobs have ended and are gone, and the memory of the runner then."""
+        """Yield the number of jobs that have ended and are gone, and the runner's memory at that time."""
         path, gone = _DIJOBS.format("churn"), set[str]()
 
-        def take(change: str, found: Mapping[str, Any], _: float) -> None:
+        def take(change: str, document: Mapping[str, Any], _: float) -> None:
             if change == "DELETED":
-                gone.add(found["metadata"]["name"])
+                gone.add(document["metadata"]["name"])
 
         with self._plane.api() as api:
             _namespace(api, "churn")
@@ -315,16 +317,16 @@ class Load:
 
 
 def _fault(watches: Sequence[Watch]) -> str:
-    return next((one.fault for one in watches if one.fault), "")
+    return next((watch.fault for watch in watches if watch.fault), "")
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping, which may be missing."""
+    """Return the mapping, or an empty one if it is missing."""
     return value or {}
 
 
 def _still(processor: Callable[[], dict[str, float]], seconds: float) -> bool:
-    """Tell whether the processes have nothing to do."""
+    """Whether the processes are idle."""
     before = processor()
     time.sleep(seconds)
     return all(after - before[name] < 0.05 * seconds for name, after in processor().items())
@@ -339,13 +341,13 @@ def _namespace(api: ClusterApi, name: str) -> None:
     wait_for(lambda: has_account(api, name), 60.0, what="pods can be made")
 
 
-def _created(api: ClusterApi, path: str, one: dict[str, Any]) -> dict[str, Any]:
-    """Create an object. On a machine that is too busy, webhooks answer too late now and then: it is tried again."""
+def _created(api: ClusterApi, path: str, document: dict[str, Any]) -> dict[str, Any]:
+    """Create an object. Retry if that fails: on a busy machine a webhook call sometimes times out."""
     for _ in range(_ATTEMPTS):
-        status, answer = api.post(path, one)
+        status, answer = api.post(path, document)
         if status < 400:
             return answer
-        _print(f"{one['metadata']['name']} is created again: {answer.get('message')}")
+        _print(f"{document['metadata']['name']} is created again: {answer.get('message')}")
         time.sleep(1.0)
     raise RuntimeError(str(answer))
 
@@ -373,14 +375,14 @@ def report(
         ]
     ]
     rows[0] += ["of the runner", "calls of the runner/job"]
-    rows += [_row(name, one, jobs) for name, one in runs.items()]
+    rows += [_row(name, result, jobs) for name, result in runs.items()]
     of_steps = [["p50 s, from the creation until", *runs]]
     mine = runs["runner"]
-    of_steps += [[step, *(_median(one.steps.get(step)) for one in runs.values())] for step in mine.steps]
+    of_steps += [[step, *(_median(each.steps.get(step)) for each in runs.values())] for step in mine.steps]
     done = churn[-1][0]
     every = sorted({*mine.calls, *calls})
     of_calls = [["request", "until a job runs", "whole life"]]
-    of_calls += [[f"`{one}`", f"{mine.calls[one] / jobs:.2f}", f"{calls[one] / done:.2f}"] for one in every]
+    of_calls += [[f"`{call}`", f"{mine.calls[call] / jobs:.2f}", f"{calls[call] / done:.2f}"] for call in every]
     of_calls.append(["all", f"{mine.calls.total() / jobs:.2f}", f"{calls.total() / done:.2f}"])
     of_memory = [["jobs that have ended and are gone", "runner MiB"], *([f"{n:,}", f"{mib:.0f}"] for n, mib in churn)]
     first, most, last = mine.memory
@@ -403,12 +405,12 @@ def report(
     )
 
 
-def _row(name: str, one: Run, jobs: int) -> list[str]:
-    late = quantiles(one.seconds, n=100, method="inclusive")
-    used = {process: f"{seconds / jobs * 1000:.1f}" for process, seconds in one.processor.items()}
-    mine = [used["runner"], f"{one.calls.total() / jobs:.2f}"] if "runner" in used else ["", ""]
-    times = (f"{found:.1f}" for found in (median(one.seconds), late[94], late[98]))
-    whole = (f"{found:.0f}" for found in (one.half_seconds, one.all_seconds))
+def _row(name: str, result: Run, jobs: int) -> list[str]:
+    late = quantiles(result.seconds, n=100, method="inclusive")
+    used = {process: f"{seconds / jobs * 1000:.1f}" for process, seconds in result.processor.items()}
+    mine = [used["runner"], f"{result.calls.total() / jobs:.2f}"] if "runner" in used else ["", ""]
+    times = (f"{value:.1f}" for value in (median(result.seconds), late[94], late[98]))
+    whole = (f"{value:.0f}" for value in (result.half_seconds, result.all_seconds))
     return [name, *times, *whole, used["Kubernetes"], used["webhook"], *mine]
 
 
@@ -461,9 +463,9 @@ def main() -> int:
     return 0
 
 
-def _print_step(name: str, found: Run) -> None:
-    steps = {step: _median(seconds) for step, seconds in found.steps.items()}
-    _print(f"{name}: all run after {found.all_seconds:.1f} s; p50 {steps}; CPU s {found.processor}")
+def _print_step(name: str, result: Run) -> None:
+    steps = {step: _median(seconds) for step, seconds in result.steps.items()}
+    _print(f"{name}: all run after {result.all_seconds:.1f} s; p50 {steps}; CPU s {result.processor}")
 
 
 def _print(text: str) -> None:

@@ -1,9 +1,9 @@
-"""The runner, killed again and again while jobs of all kinds come, fail, restart and go: do they end as they should?
+"""Kills the runner again and again while jobs of all kinds are created, fail, restart and end, and checks the results.
 
     python -m bench.runner_soak --jobs 200 --kills 50
 
-On a real control plane whose nodes are simulated, with gangs where Kubernetes has them, under the runner's own rights.
-Every change of pods and batch Jobs is watched. Prints a JSON object; exit status 1 where something is wrong.
+On a real control plane with simulated nodes, with gangs if Kubernetes has them, and with the runner's own rights. Every
+change of pods and batch Jobs is watched. Prints a JSON object; the exit status is 1 if something is wrong.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ _KINDS = {
     "mxjobs": ("MxJob", "mxnet.mlkube.io/v1beta1"),
     "torchjobs": ("TorchJob", "train.distributed.io/v1alpha1"),
 }
-#: What a job is made of, beside what others might make of it.
+#: Resources of a job's objects.
 _CHILDREN = {
     "jobs": "/apis/batch/v1/namespaces/{}/jobs",
     "pods": "/api/v1/namespaces/{}/pods",
     "services": "/api/v1/namespaces/{}/services",
     "configmaps": "/api/v1/namespaces/{}/configmaps",
 }
-#: How a job ends.
+#: The ends of a job.
 SUCCEEDED, COMPLETED, FAILED, GONE = "Succeeded", "Completed", "Failed", "gone"
 _FAILURE = 3
 
 
 @dataclass
 class Case:
-    """A job, and what becomes of it.
+    """A job, and its expected end.
 
     Attributes:
-        plural: of its kind.
-        spec: of the job.
-        ends: how, whether the runner is killed or not.
-        restarts: how many there are at the end; None where that is left to chance.
-        acts: what a user or a node does, one after the other, each as soon as the job runs (or is made: `create`).
+        plural: plural of its kind.
+        spec: spec of the job.
+        ends: how it ends, whether the runner is killed or not.
+        restarts: number of restarts at the end; None if it can vary.
+        acts: actions of a user or a node, in order, each as soon as the job runs.
     """
 
     plural: str
@@ -114,7 +114,7 @@ def volcano(annotations: Mapping[str, str], **spec: Any) -> Object:
 
 
 def cases() -> list[Case]:
-    """Return one job of each sort."""
+    """Return all cases."""
     done, fails = ends(0, "2s"), ends(_FAILURE, "1s")
     restart = {"event": "PodFailed", "action": "RestartJob"}
     one = {"event": "PodFailed", "action": "RestartTask"}
@@ -147,7 +147,7 @@ def cases() -> list[Case]:
 
 
 class Witness:
-    """Sees every pod and every batch Job, and remembers what must not be."""
+    """Watches every pod and every batch Job, and records violations."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
@@ -156,13 +156,13 @@ class Witness:
         self._known: set[str] = set()
         self._batches: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
 
-    def take_pod(self, change: str, found: Object, _: float) -> None:
-        """See a pod: of one index of a task at most one lives, whatever the attempt."""
-        metadata, labels = found["metadata"], found["metadata"].get("labels") or {}
+    def take_pod(self, change: str, pod: Object, _: float) -> None:
+        """Handle a pod: at most one pod of each index of a task may run, over all attempts."""
+        metadata, labels = pod["metadata"], pod["metadata"].get("labels") or {}
         if RUN_LABEL not in labels:
             return
-        key = tuple(labels.get(one, "") for one in (RUN_LABEL, TASK_LABEL, COMPLETION_INDEX))
-        alive = change != "DELETED" and found["status"].get("phase") not in {"Succeeded", "Failed"}
+        key = tuple(labels.get(label, "") for label in (RUN_LABEL, TASK_LABEL, COMPLETION_INDEX))
+        alive = change != "DELETED" and pod["status"].get("phase") not in {"Succeeded", "Failed"}
         self.pods += metadata["uid"] not in self._known
         self._known.add(metadata["uid"])
         live = self._live[key]
@@ -170,21 +170,21 @@ class Witness:
         if len(live) > 1:
             self.wrong.append(f"{metadata['namespace']}/{metadata['name']}: {len(live)} pods of one index live")
 
-    def take_batch(self, _: str, found: Object, __: float) -> None:
-        """See a batch Job: of an attempt at a task there is one only."""
-        metadata, labels = found["metadata"], found["metadata"].get("labels") or {}
+    def take_batch(self, _: str, batch: Object, __: float) -> None:
+        """Handle a batch Job: each attempt at a task has only one."""
+        metadata, labels = batch["metadata"], batch["metadata"].get("labels") or {}
         if RUN_LABEL not in labels:
             return
-        made = self._batches[tuple(labels.get(one, "") for one in (RUN_LABEL, TASK_LABEL, ATTEMPT_LABEL))]
-        if metadata["uid"] not in made:
-            made.add(metadata["uid"])
-            if len(made) > 1:
-                self.wrong.append(f"{metadata['namespace']}/{metadata['name']}: made {len(made)} times in one attempt")
+        uids = self._batches[tuple(labels.get(label, "") for label in (RUN_LABEL, TASK_LABEL, ATTEMPT_LABEL))]
+        if metadata["uid"] not in uids:
+            uids.add(metadata["uid"])
+            if len(uids) > 1:
+                self.wrong.append(f"{metadata['namespace']}/{metadata['name']}: made {len(uids)} times in one attempt")
 
 
 @dataclass
 class Live:
-    """A job of a case in the cluster."""
+    """A job in the cluster."""
 
     case: Case
     name: str
@@ -192,7 +192,7 @@ class Live:
 
 
 class Soak:
-    """Jobs, and what is done to them."""
+    """The jobs, and the actions on them."""
 
     def __init__(self, api: ClusterApi, namespace: str, *, gangs: bool) -> None:
         self.api = api
@@ -201,7 +201,7 @@ class Soak:
         self.jobs: list[Live] = []
 
     def make(self, case: Case, name: str) -> None:
-        """Make a job."""
+        """Create a job."""
         kind, version = _KINDS[case.plural]
         body = {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": case.spec}
         status, answer = self.api.post(self.path(case.plural), body)
@@ -209,16 +209,16 @@ class Soak:
         self.jobs.append(Live(case, name, list(case.acts)))
 
     def path(self, plural: str, name: str = "") -> str:
-        """Return the path of a job, or of all of a kind."""
+        """Return the path of a job, or of all jobs of a kind."""
         return f"/apis/{_KINDS[plural][1]}/namespaces/{self.namespace}/{plural}" + (f"/{name}" if name else "")
 
     def act(self) -> None:
-        """Do what is due."""
+        """Do the next action of each job that is ready for it."""
         stored = self.stored()
-        for one in self.jobs:
-            found = stored.get((one.case.plural, one.name))
-            if one.left and found is not None and self._do(one, found, one.left[0]):
-                one.left.pop(0)
+        for job in self.jobs:
+            document = stored.get((job.case.plural, job.name))
+            if job.left and document is not None and self._do(job, document, job.left[0]):
+                job.left.pop(0)
 
     def stored(self) -> dict[tuple[str, str], Object]:
         """Return all jobs by plural and name."""
@@ -226,48 +226,48 @@ class Soak:
         return {(plural, one["metadata"]["name"]): one for plural, one in items}
 
     def _items(self, path: str, **params: str) -> list[Object]:
-        """Return a list, as soon as the API server has it: of a new kind it may not at once."""
+        """Return a list; wait if the API server does not serve it yet."""
         found = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}") or {}
         return list(found["items"])
 
-    def _do(self, one: Live, found: Object, act: str) -> bool:
-        """Do it, and tell whether it is done."""
+    def _do(self, job: Live, document: Object, act: str) -> bool:
+        """Do the action if the job is ready for it; return whether it is done."""
         if act == "resume":
-            return self._patched(one, {"spec": {"suspend": False}})
-        running = self._running(one)
-        if not (_is(found, "Running") or _is(found, "Ready")) or not running:
+            return self._patched(job, {"spec": {"suspend": False}})
+        running = self._running(job)
+        if not (_is(document, "Running") or _is(document, "Ready")) or not running:
             return False
         if act == "delete":
-            return self.api.delete(self.path(one.case.plural, one.name))[0] == 200
+            return self.api.delete(self.path(job.case.plural, job.name))[0] == 200
         if act in {"fail", "end"}:
-            return self._end(one, found, running, act)
+            return self._end(job, document, running, act)
         change: Object = {"metadata": {"annotations": {"jobgate.dev/command": act}}}
         if act == "grow":
-            tasks = [{**each, "replicas": each["replicas"] + 1} for each in found["spec"]["tasks"]]
+            tasks = [{**each, "replicas": each["replicas"] + 1} for each in document["spec"]["tasks"]]
             change = {"spec": {"tasks": tasks}}
-        return self._patched(one, change)
+        return self._patched(job, change)
 
-    def _end(self, one: Live, found: Object, running: list[str], act: str) -> bool:
-        """End one pod, or all, as soon as all run after the restarts that there should be."""
-        wanted = sum(each["replicas"] for each in found["spec"]["tasks"])
-        again = act == "fail" or (_restarts(found) or 0) == (one.case.restarts or 0)
+    def _end(self, job: Live, document: Object, running: list[str], act: str) -> bool:
+        """End one pod, or all, as soon as all run after the expected restarts."""
+        wanted = sum(each["replicas"] for each in document["spec"]["tasks"])
+        again = act == "fail" or (_restarts(document) or 0) == (job.case.restarts or 0)
         ready: bool = again and len(running) == wanted
         for name in running[: 1 if act == "fail" else None] if ready else ():
             end_pod(self.api, self.namespace, name, _FAILURE if act == "fail" else 0)
         return ready
 
-    def _patched(self, one: Live, change: Object) -> bool:
-        return self.api.patch(self.path(one.case.plural, one.name), change)[0] == 200
+    def _patched(self, job: Live, change: Object) -> bool:
+        return self.api.patch(self.path(job.case.plural, job.name), change)[0] == 200
 
-    def _running(self, one: Live) -> list[str]:
-        items = self.api.get(_CHILDREN["pods"].format(self.namespace), {"labelSelector": f"{JOB_LABEL}={one.name}"})[1][
+    def _running(self, job: Live) -> list[str]:
+        items = self.api.get(_CHILDREN["pods"].format(self.namespace), {"labelSelector": f"{JOB_LABEL}={job.name}"})[1][
             "items"
         ]
         live = (pod for pod in items if "deletionTimestamp" not in pod["metadata"])
         return sorted(pod["metadata"]["name"] for pod in live if pod["status"]["phase"] == "Running")
 
     def wrong(self) -> Iterator[str]:
-        """Yield what is not as it has to be: jobs that end otherwise, and what is left over."""
+        """Yield jobs with another end than expected, and objects that are left over."""
         stored = self.stored()
         for one in self.jobs:
             found = stored.get((one.case.plural, one.name))
@@ -283,29 +283,31 @@ class Soak:
 
     def _left_over(self, owners: Mapping[str, Object]) -> Iterator[str]:
         batches = self._items(_CHILDREN["jobs"].format(self.namespace))
-        there = {*owners, *(one["metadata"]["uid"] for one in batches)}
+        there = {*owners, *(document["metadata"]["uid"] for document in batches)}
         paths = dict(_CHILDREN)
         if self._gangs:
             paths["podgroups"] = f"/apis/{GANGS_API}/namespaces/{{}}/podgroups"
         for plural, path in paths.items():
-            for one in self._items(path.format(self.namespace)):
-                metadata = one["metadata"]
+            for document in self._items(path.format(self.namespace)):
+                metadata = document["metadata"]
                 named = {owner["uid"] for owner in metadata.get("ownerReferences") or ()}
                 if named and not named & there:
                     yield f"{plural}/{metadata['name']}: left over, its owner is gone"
-                elif plural == "pods" and one["status"]["phase"] in {"Pending", "Running"} and not _keeps(metadata):
+                elif (
+                    plural == "pods" and document["status"]["phase"] in {"Pending", "Running"} and not _keeps(metadata)
+                ):
                     yield f"pods/{metadata['name']}: runs, and nobody needs it"
                 elif plural in {"services", "podgroups"} and named and self._ended(owners, named):
                     yield f"{plural}/{metadata['name']}: left over of a job that has ended"
 
     def _ended(self, owners: Mapping[str, Object], named: set[str]) -> bool:
-        """Tell whether an object is of a job that has ended and cleans up."""
-        found = next((owners[uid] for uid in named if uid in owners), {})
-        return bool(found) and found["kind"] == "DIJob"
+        """Whether an object belongs to a DIJob, which cleans up at its end."""
+        owner = next((owners[uid] for uid in named if uid in owners), {})
+        return bool(owner) and owner["kind"] == "DIJob"
 
 
 def _keeps(metadata: Mapping[str, Any]) -> bool:
-    """Tell whether a pod is of a kind whose jobs clean up nothing when they end, unless they say so."""
+    """Whether a pod belongs to a kind that keeps pods at the end by default."""
     return str((metadata.get("labels") or {}).get(KIND_LABEL)).startswith("torchjobs")
 
 
@@ -313,20 +315,20 @@ def _listed(answer: Answer) -> Object | None:
     return answer[1] if answer[0] == 200 else None
 
 
-def _restarts(found: Mapping[str, Any]) -> int | None:
-    """Return how many times a job was restarted, by its status; a Volcano Job has another word for it."""
-    status = found["status"]
+def _restarts(document: Mapping[str, Any]) -> int | None:
+    """Return the number of restarts in a job's status; a Volcano Job has another field for it."""
+    status = document["status"]
     count: int | None = status.get("restarts", status.get("retryCount"))
     return count
 
 
-def _holding(found: Mapping[str, Any]) -> list[str]:
-    """Return the conditions that hold; of a Volcano Job, which has no such conditions, its phase."""
-    status = found.get("status") or {}
+def _holding(document: Mapping[str, Any]) -> list[str]:
+    """Return the conditions that hold; for a Volcano Job, which has no such conditions, its phase."""
+    status = document.get("status") or {}
     if isinstance(state := status.get("state"), Mapping):
         return [state["phase"]]
     conditions = status.get("conditions") or ()
-    return [one["type"] for one in conditions if one["status"] == "True"]
+    return [condition["type"] for condition in conditions if condition["status"] == "True"]
 
 
 def _is(found: Mapping[str, Any], condition: str) -> bool:
@@ -335,15 +337,15 @@ def _is(found: Mapping[str, Any], condition: str) -> bool:
 
 @dataclass
 class Result:
-    """What was done, and what is wrong at the end.
+    """The results.
 
     Attributes:
-        seed: of all that is left to chance.
-        jobs, kills: how many; `at_work` of the kills while the runner held the Lease.
-        pods: that were made.
-        writes: of runners that were killed later.
-        settled_seconds: from the last kill until all was right.
-        wrong: what was not as it had to be.
+        seed: seed of all random choices.
+        jobs, kills: number of each; `at_work` of the kills while the runner held the Lease.
+        pods: number of created pods.
+        writes: writes of runners that were killed later.
+        settled_seconds: time from the last kill until the state was right.
+        wrong: violations, and differences from the expected state at the end.
     """
 
     seed: int
@@ -366,16 +368,16 @@ def soak(
     settings: Sequence[str] = (),
     wait: float = 300.0,
 ) -> Result:
-    """Run it, and return what came of it.
+    """Run the soak test, and return the results.
 
     Args:
-        plane: with controllers, nodes, and webhooks that know of the runner.
+        plane: a control plane with controllers, nodes, and webhooks with the settings of the runner.
         folder: for the runner's log.
-        jobs: how many are made, while the runner is killed.
-        kills: how often.
-        seed: of all that is left to chance.
-        settings: of the runner.
-        wait: seconds after the last kill in which all has to be right.
+        jobs: number of jobs, which are created while the runner is killed.
+        kills: number of kills.
+        seed: seed of all random choices.
+        settings: settings of the runner.
+        wait: seconds after the last kill in which the state must become right.
     """
     chance, result, witness = random.Random(seed), Result(seed), Witness()
     namespace, log = f"runner-soak-{chance.getrandbits(32):08x}", folder / "runner.log"
@@ -394,7 +396,7 @@ def soak(
         world = Soak(api, namespace, gangs=gangs)
         for kill in range(kills + 1):
             for number in range(len(world.jobs), jobs * (kill + 1) // (kills + 1)):
-                # A step that shares no factor with their number: a few jobs are of all kinds.
+                # 7 and the number of cases have no common factor, so that a few jobs have all kinds.
                 world.make(sorts[number * 7 % len(sorts)], f"job-{number}")
             log.unlink(missing_ok=True)
             process = start(credentials, log, settings)
@@ -404,16 +406,16 @@ def soak(
                     result.wrong = _settled(world, wait)
                     result.settled_seconds = round(time.monotonic() - began, 1)
                     break
-                # Some are killed before they have the Lease, most while they work: by the clock, or after some writes.
-                _until(lambda: "runner started" in _said(log), 60.0, world)
+                # Some are killed before they get the Lease, most later: after some time, or after some writes.
+                _until(lambda: "runner started" in _text_of(log), 60.0, world)
                 most = chance.choice((1, 2, 3, 5, 8, 13, 21, 34, 10_000))
                 _until(partial(_has_written, log, most), chance.uniform(0.0, 6.0), world)
             finally:
                 process.kill()
                 process.wait()
             result.kills += 1
-            result.at_work += "acquired the lease" in _said(log)
-            result.writes += _said(log).count('"object"')
+            result.at_work += "acquired the lease" in _text_of(log)
+            result.writes += _text_of(log).count('"object"')
             forget_lease(plane)
         forget_lease(plane)
         result.wrong += witness.wrong + [one.fault for one in watches if one.fault]
@@ -423,7 +425,7 @@ def soak(
 
 
 def _until(condition: Callable[[], Any], seconds: float, world: Soak) -> None:
-    """Do what is due until something is so, or the time is over."""
+    """Do the actions of jobs until the condition holds, or the time is over."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         world.act()
@@ -431,7 +433,7 @@ def _until(condition: Callable[[], Any], seconds: float, world: Soak) -> None:
 
 
 def _settled(world: Soak, seconds: float) -> list[str]:
-    """Wait until nothing is wrong, and return what is then."""
+    """Wait until nothing is wrong; return what is wrong at the end."""
     end = time.monotonic() + seconds
     while True:
         world.act()
@@ -442,10 +444,10 @@ def _settled(world: Soak, seconds: float) -> list[str]:
 
 
 def _has_written(log: Path, count: int) -> bool:
-    return _said(log).count('"object"') >= count
+    return _text_of(log).count('"object"') >= count
 
 
-def _said(log: Path) -> str:
+def _text_of(log: Path) -> str:
     return log.read_text(encoding="utf-8") if log.exists() else ""
 
 

@@ -1,13 +1,13 @@
-"""`python -m bench.soak`: everything at once, for minutes, against real servers on loopback.
+"""`python -m bench.soak`: all kinds of load and attack at once, for minutes, against real servers on loopback.
 
     python -m bench.soak [--minutes N]
 
-Two `jobgate serve` behind one address. Honest callers ask all the while, on kept connections and on new ones; beside
-them are lists of large jobs, half-open sockets, slow requests, slow readers, a new certificate every few seconds, and
-each half minute another replica instead of one, which is stopped as Kubernetes does, or killed. Prints one line, a
-JSON object; on standard error what is wrong. Exit status 1 where a bound is broken: a failure of an honest caller, one
-that waits too long, a server that holds more at the end than at the start. What a killed replica had open is cut off,
-which is no failure but counted.
+Two `jobgate serve` run behind one address. Honest callers send requests all the time, on kept and on new connections.
+At the same time there are lists of large jobs, half-open sockets, slow requests and slow readers; the certificate
+changes every few seconds, and each half minute a replica is replaced, and stopped as Kubernetes does, or killed. Prints
+one line, a JSON object; faults go to standard error. The exit status is 1 if an honest caller fails or waits too long,
+or if a server uses more memory or descriptors at the end than at the start. Connections that a killed replica cuts off
+are counted, but are no failures.
 """
 
 from __future__ import annotations
@@ -37,35 +37,36 @@ from jobgate.kinds.dijob import DIJOB
 from webhook import Phase
 
 REPLICAS = 2
-#: Between two looks, two certificates, two ends of a replica, in seconds.
+#: Seconds between two measurements, two certificates, and two replacements of a replica.
 LOOK, SWAP, END = 0.5, 3.0, 30.0
-#: What an honest caller waits at most, in 99 of 100 calls, and ever, in seconds. The machine has two cores for all of
-#: this, so there is slack.
+#: Limits for the latency of honest callers in seconds: of the 99th percentile, and of the maximum. They are generous,
+#: because the machine has only two cores for all of this.
 P99, EVER = 0.5, 5.0
-#: How many callers there are of each sort.
+#: Number of callers of each kind.
 KEPT, NEW, LARGE, SLOW, READERS = 4, 2, 2, 20, 4
-#: Tasks of a large job: about a megabyte.
+#: Tasks of a large job, which has about a megabyte.
 TASKS = 8000
-#: How many large jobs are stored, which every new replica lists, and their tasks: half a megabyte each.
+#: Number of stored large jobs, which every new replica lists, and their tasks: half a megabyte each.
 STORED, STORED_TASKS = 60, 500
-#: For what was open when a replica was killed to be found cut off, in seconds.
+#: Seconds after a kill in which connections may be cut off.
 CUT = 1.0
-#: Before a caller that means ill comes again, in seconds.
+#: Seconds before a hostile caller tries again.
 RETRY = 0.05
 
 
 @dataclass
 class Soak:
-    """What runs, and what came of it.
+    """The callers, and their results.
 
     Attributes:
-        port: the one address of all servers.
-        client: trusts what is served now.
-        end: when it is over, by the clock of the loop.
-        waits: of honest callers, in seconds.
-        counts: what the others did; how many honest calls were cut off with a replica that was killed, and how many
-            were asked to retry, as the API server does.
-        killed: when the last one was.
+        port: port of all servers.
+        client: TLS context that trusts the current certificate.
+        end: monotonic time of the end.
+        honest: tally of the honest callers.
+        waits: latencies of honest callers, in seconds.
+        counts: what the other callers did; `cut` is the number of honest calls that a killed replica cut off, and
+            `shed` the number that got 429 and were sent again, as the API server does.
+        killed: monotonic time of the last kill.
     """
 
     port: int
@@ -88,7 +89,7 @@ class Soak:
         return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.client, server_hostname=SERVER_NAME)
 
     async def keep(self) -> None:
-        """Ask on one connection until the server says that it closes it."""
+        """Send requests on one connection until the server closes it, then on the next."""
         streams = None
         while not self.over:
             streams = await self._honest(streams)
@@ -96,24 +97,24 @@ class Soak:
         _close(streams)
 
     async def renew(self) -> None:
-        """Ask on a new connection each time."""
+        """Send each request on a new connection."""
         while not self.over:
             _close(await self._honest(None))
 
     async def _honest(self, streams: Any) -> Any:
-        """Ask once, a sound job or a broken one, and return the connection where it is kept."""
+        """Send a request with a valid or a broken job; return the connection if it stays open."""
         turn = self.honest.done % 2
         begun = time.monotonic()
         try:
             streams = streams or await self.connect()
             code, kept, answer = await ask(streams, (sound(), broken())[turn])
             while code == HTTPStatus.TOO_MANY_REQUESTS and kept:
-                # So does the API server, within its deadline.
+                # The API server retries, too.
                 self.counts["shed"] += 1
                 await asyncio.sleep(1.0)
                 code, kept, answer = await ask(streams, (sound(), broken())[turn])
         except (OSError, EOFError, TimeoutError) as error:
-            # A handshake is cut off with its replica as well as a request, if it began before the end.
+            # A killed replica also cuts off handshakes that began before the kill.
             if time.monotonic() - self.killed < CUT and (streams or begun <= self.killed):
                 self.counts["cut"] += 1
             else:
@@ -130,7 +131,7 @@ class Soak:
         return None
 
     async def burden(self) -> None:
-        """Ask about large jobs, one after the other; a request to retry is an answer."""
+        """Send large jobs, one after the other."""
         template = {"spec": {"containers": [{"name": "main", "image": "i"}]}}
         job = sound()
         job["spec"] = {"tasks": [{"name": f"t{number}", "template": template} for number in range(TASKS)]}
@@ -143,8 +144,8 @@ class Soak:
             await asyncio.sleep(RETRY)
 
     async def dawdle(self, number: int) -> None:
-        """Say a little of what makes a connection: nothing, half a handshake, half a head, half a body; and wait."""
-        said = (b"", b"\x16\x03\x01", b"POST / HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")[
+        """Send nothing, or half of a handshake, of a header or of a body; then wait."""
+        start = (b"", b"\x16\x03\x01", b"POST / HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")[
             number % 4
         ]
         while not self.over:
@@ -152,7 +153,7 @@ class Soak:
                 reader, writer = await (
                     asyncio.open_connection("127.0.0.1", self.port) if number % 4 < 2 else self.connect()
                 )
-                writer.write(said)
+                writer.write(start)
                 self.counts["slow"] += 1
                 async with asyncio.timeout(min(15.0, max(0.1, self.end - time.monotonic()))):
                     await reader.read()
@@ -160,7 +161,7 @@ class Soak:
             await asyncio.sleep(RETRY)
 
     async def gape(self) -> None:
-        """Ask for much and read none of it."""
+        """Send many requests, and read no response."""
         content = request(sound()) * 50
         while not self.over:
             with suppress(OSError, EOFError, TimeoutError):
@@ -173,7 +174,7 @@ class Soak:
 
 
 def request(job: dict[str, Any]) -> bytes:
-    """Return the request to validate a DIJob."""
+    """Return an HTTP request to validate a DIJob."""
     content = bodies.review(job, DIJOB.plural, 0)
     path = DIJOB.path(Phase.VALIDATE)
     head = (
@@ -183,7 +184,7 @@ def request(job: dict[str, Any]) -> bytes:
 
 
 async def ask(streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], job: dict[str, Any]) -> tuple[int, bool, Any]:
-    """Ask, and return the code, whether the connection is kept, and the answer."""
+    """Send a request; return the status code, whether the connection stays open, and the response."""
     reader, writer = streams
     async with asyncio.timeout(30):
         writer.write(request(job))
@@ -199,19 +200,19 @@ def _close(streams: Any) -> None:
 
 
 class Certificates:
-    """The files of the certificate that is served, renewed by the same CA's successor."""
+    """The certificate files of the servers; each new certificate has a new CA."""
 
     def __init__(self, folder: Path) -> None:
-        """Issue the first."""
+        """Issue the first certificate."""
         self.certificate, self.key = folder / "tls.crt", folder / "tls.key"
         self.client = ssl.create_default_context()
         self.swap()
 
     def swap(self) -> None:
-        """Issue another. The client trusts it before it is served, as after a rotation of ours."""
-        made = issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC))
-        self.client.load_verify_locations(cadata=made.ca_certificate.decode())
-        for path, content in ((self.key, made.key), (self.certificate, made.certificate)):
+        """Issue another certificate. The client trusts it before it is served, as in a rotation."""
+        issued = issue_generation(service_names("jobgate-webhook", "jobgate-system"), datetime.now(UTC))
+        self.client.load_verify_locations(cadata=issued.ca_certificate.decode())
+        for path, content in ((self.key, issued.key), (self.certificate, issued.certificate)):
             path.with_suffix(".new").write_bytes(content)
             path.with_suffix(".new").replace(path)
 
@@ -250,11 +251,11 @@ async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
         async def end() -> None:
             """Replace the last replica by another, and stop or kill it."""
             number = soak.counts["ends"]
-            other = await asyncio.to_thread(
+            replacement = await asyncio.to_thread(
                 stack.enter_context, serving(folder / f"next-{number}.log", *flags, drained)
             )
-            address.turn([replicas[0].port, other.port])
-            gone, replicas[1] = replicas[1], other
+            address.turn([replicas[0].port, replacement.port])
+            gone, replicas[1] = replicas[1], replacement
             if number % 2:
                 gone.process.kill()
                 soak.killed = time.monotonic()
@@ -263,7 +264,7 @@ async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
 
         async def look() -> None:
             while not soak.over:
-                replicas[0].look(address.open[replicas[0].port])
+                replicas[0].measure(address.open[replicas[0].port])
                 await asyncio.sleep(LOOK)
 
         await asyncio.gather(
@@ -298,14 +299,14 @@ def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
 def wrong(soak: Soak, replica: Replica) -> list[str]:
     """Return what breaks a bound."""
     waits = sorted(soak.waits)
-    found = [f"a failure: {failure}" for failure in soak.honest.failures]
+    faults = [f"a failure: {failure}" for failure in soak.honest.failures]
     if waits[len(waits) * 99 // 100] > P99:
-        found.append(f"1 of 100 honest callers waits more than {P99:g} s")
+        faults.append(f"1 of 100 honest callers waits more than {P99:g} s")
     if waits[-1] > EVER:
-        found.append(f"an honest caller waits {waits[-1]:.1f} s")
+        faults.append(f"an honest caller waits {waits[-1]:.1f} s")
     if soak.counts["cut"] > (KEPT + NEW) * soak.counts["ends"]:
-        found.append(f"{soak.counts['cut']} honest calls are cut off, more than there are callers")
-    return [*found, *grown([replica])]
+        faults.append(f"{soak.counts['cut']} honest calls are cut off, more than there are callers")
+    return [*faults, *grown([replica])]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -314,8 +315,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=5.0, help="how long")
     command = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        found, faults = asyncio.run(asyncio.wait_for(run(command.minutes, Path(folder)), 60 * command.minutes + 300))
-    print(json.dumps(found))
+        results, faults = asyncio.run(asyncio.wait_for(run(command.minutes, Path(folder)), 60 * command.minutes + 300))
+    print(json.dumps(results))
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

@@ -1,4 +1,4 @@
-"""Every change of a resource, as the API server tells it, in a thread of its own."""
+"""Watches a resource in a thread."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from controlplane.plane import ControlPlane
 
 
 class Watch:
-    """Calls a function for each event of a resource, in order, from now on. Use it in a `with`."""
+    """Calls a function for each watch event of a resource, in order. Use it in a `with`."""
 
     def __init__(self, plane: ControlPlane, path: str, take: Callable[[str, dict[str, Any], float], None]) -> None:
-        """Begin nothing yet.
+        """Read the resource version from which the watch starts.
 
         Args:
-            plane: whose API server is watched.
-            path: of the resource.
-            take: gets the type of the event, the object, and the monotonic time at which it arrived.
+            plane: the control plane with the API server.
+            path: path of the resource.
+            take: called with the type of the event, the object, and the monotonic time at which it arrived.
         """
         self._path = path
         self._take = take
@@ -47,7 +47,7 @@ class Watch:
             self.fault = f"{type(error).__qualname__}: {error}"
 
     def _once(self) -> None:
-        """Take events until the API server ends the watch: it does so to those who read too slowly."""
+        """Handle events until the API server ends the watch, as it does if a client reads too slowly."""
         query = f"watch=1&allowWatchBookmarks=true&timeoutSeconds=3600&resourceVersion={self._version}"
         self._connection.request("GET", f"{self._path}?{query}", headers=self._headers)
         for line in self._connection.getresponse():

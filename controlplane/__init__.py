@@ -1,9 +1,9 @@
-"""A real Kubernetes control plane for tests and the demo: built once, started in seconds, gone without a trace.
+"""A real Kubernetes control plane for tests and the demo: built once, started in seconds, removed without a trace.
 
-    with ControlPlane(find_or_build(Terminal())) as plane:            # stores, admits
+    with ControlPlane(find_or_build(Terminal())) as plane:            # API server and etcd
         plane.kubectl("apply", "-f", "job.yaml")
 
-    with WholeControlPlane(find_or_build_whole(Terminal())) as plane:  # and runs: controllers, a scheduler, nodes
+    with WholeControlPlane(find_or_build_whole(Terminal())) as plane:  # with controllers, a scheduler and nodes
         plane.kubectl("create", "deployment", "web", "--image=web")
 
 pytest fixtures on top of it are in `controlplane.fixtures`.

@@ -14,10 +14,10 @@ from controlplane.whole import WholeControlPlane
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Do what the command line asks; 0 when that went well."""
+    """Run the command, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m controlplane", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("build", help="build all programs into the cache, as far as they are missing")
+    commands.add_parser("build", help="build the programs that are not in the cache")
     run = commands.add_parser("run", help="start a control plane and keep it until Ctrl-C")
     run.add_argument("--whole", action="store_true", help="with controllers, a scheduler and simulated nodes")
     commands.add_parser("lock", help="write go.mod and go.sum of each source for the versions in versions.py")
@@ -45,12 +45,12 @@ def _build(progress: Progress) -> None:
 
 
 def _run(progress: Progress, *, whole: bool) -> None:
-    # A terminated run stops as an interrupted one does; a shell starts what is in the background deaf to interrupts.
+    # SIGTERM stops like Ctrl-C. A shell starts background processes with SIGINT ignored, so both handlers are set.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.default_int_handler)
-    stopped = WholeControlPlane(find_or_build_whole(progress)) if whole else ControlPlane(find_or_build(progress))
-    with stopped as plane:
-        # Blocked, and then waited for: one that comes in between is not lost, as it would be to `pause`.
+    control_plane = WholeControlPlane(find_or_build_whole(progress)) if whole else ControlPlane(find_or_build(progress))
+    with control_plane as plane:
+        # Blocked before `sigwait`, so that a signal in between is not lost (`signal.pause` would lose it).
         ends = {signal.SIGTERM, signal.SIGINT}
         signal.pthread_sigmask(signal.SIG_BLOCK, ends)
         progress(f"up at {plane.url}; Ctrl-C ends it. To speak to it:")

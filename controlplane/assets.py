@@ -1,4 +1,4 @@
-"""Which programs are run: those that the environment names, or built ones."""
+"""Finds the programs: named by environment variables, or built."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from controlplane.run import BuildError
 
 @dataclass(frozen=True)
 class Assets:
-    """The programs of a control plane that only stores and admits."""
+    """The programs of a control plane with an API server and etcd only."""
 
     kube_apiserver: Path
     etcd: Path
@@ -24,7 +24,7 @@ class Assets:
 
 @dataclass(frozen=True)
 class WholeAssets(Assets):
-    """The programs of a whole control plane: with controllers, a scheduler, and nodes that are simulated."""
+    """The programs of a whole control plane: with controllers, a scheduler, and simulated nodes."""
 
     kube_controller_manager: Path
     kube_scheduler: Path
@@ -35,19 +35,19 @@ _Assets = TypeVar("_Assets", bound=Assets)
 
 
 def find_or_build(progress: Progress, environment: Mapping[str, str] | None = None) -> Assets:
-    """The programs from the environment, and for those that it does not name, from the cache, built if need be.
+    """Return the programs: from the environment, else from the cache, built if they are missing there.
 
     Raises:
-        BuildError: the environment names something that is not there, or a build failed.
+        BuildError: the environment names a missing program, or a build failed.
     """
     return _find_or_build(Assets, progress, environment)
 
 
 def find_or_build_whole(progress: Progress, environment: Mapping[str, str] | None = None) -> WholeAssets:
-    """The same for a whole control plane.
+    """Return the programs of a whole control plane, as `find_or_build` does.
 
     Raises:
-        BuildError: as above.
+        BuildError: the environment names a missing program, or a build fails.
     """
     return _find_or_build(WholeAssets, progress, environment)
 
@@ -55,22 +55,21 @@ def find_or_build_whole(progress: Progress, environment: Mapping[str, str] | Non
 def _find_or_build(assets: type[_Assets], progress: Progress, environment: Mapping[str, str] | None) -> _Assets:
     environment = os.environ if environment is None else environment
     names = {field.name: field.name.replace("_", "-") for field in fields(assets)}
-    found = {name: from_environment(name, environment) for name in names.values()}
-    found["kubectl"] = found["kubectl"] or _on_path("kubectl", environment)
-    absent = [name for name, path in found.items() if path is None]
+    paths = {name: from_environment(name, environment) for name in names.values()}
+    paths["kubectl"] = paths["kubectl"] or _on_path("kubectl", environment)
+    absent = [name for name, path in paths.items() if path is None]
     built = build(absent, environment, progress) if absent else {}
-    programs = {name: path or built[name] for name, path in found.items()}
+    programs = {name: path or built[name] for name, path in paths.items()}
     return assets(**{field: programs[name] for field, name in names.items()})
 
 
 def from_environment(name: str, environment: Mapping[str, str]) -> Path | None:
-    """The program that the environment gives: in the folder KUBEBUILDER_ASSETS, else TEST_ASSET_<NAME>.
+    """Return the program in the folder $KUBEBUILDER_ASSETS, or at the path $TEST_ASSET_<NAME>.
 
-    A folder that lacks one of the programs gives the others: the usual archives have no controllers, and come with and
-    without kubectl.
+    A folder need not have all programs: the usual archives have no controllers, and some have no kubectl.
 
     Raises:
-        BuildError: the folder or the program that is named does not exist.
+        BuildError: the named folder or program does not exist.
     """
     if folder := environment.get("KUBEBUILDER_ASSETS"):
         if not Path(folder).is_dir():
@@ -86,5 +85,5 @@ def from_environment(name: str, environment: Mapping[str, str]) -> Path | None:
 
 
 def _on_path(name: str, environment: Mapping[str, str]) -> Path | None:
-    found = shutil.which(name, path=environment.get("PATH"))
-    return Path(found) if found else None
+    program = shutil.which(name, path=environment.get("PATH"))
+    return Path(program) if program else None

@@ -1,4 +1,4 @@
-"""Building the control plane's programs from Go modules into the cache."""
+"""Builds the control plane's programs from Go modules into the cache."""
 
 import shutil
 import tempfile
@@ -9,7 +9,7 @@ from controlplane.cache import binaries_folder, is_program, locked
 from controlplane.golang import Go, find_or_install_go, upstream_mod
 from controlplane.module import kubernetes_go_mod
 from controlplane.progress import Progress
-from controlplane.run import BuildError, run_with_news
+from controlplane.run import BuildError, run_with_progress
 from controlplane.sources import SOURCES, Source, built_as
 from controlplane.versions import KUBERNETES, KWOK
 
@@ -22,18 +22,17 @@ _COMPILE_REMEDY = (
     "then run it again (what is compiled is kept); or point KUBEBUILDER_ASSETS at a folder that has the programs"
 )
 
-# Linking one of these programs takes 1 GB of memory and more, and by default as many are linked at once as there are
-# processors.
-_AT_ONCE = 2
+# Linking a program takes at least 1 GB of memory, and by default Go links one per processor at once.
+_PARALLEL_LINKS = 2
 
 
 def build(names: Sequence[str], environment: Mapping[str, str], progress: Progress) -> dict[str, Path]:
-    """Build what of these programs is missing, and give where each of them now is.
+    """Build the programs that are missing, and return the path of each program.
 
-    A program appears under its name only when it is complete. Builds that meet wait for each other.
+    A program appears under its name only when it is complete. Parallel builds wait for each other.
 
     Raises:
-        BuildError: with what failed and what to do.
+        BuildError: a step failed; the message says which, and what to do.
     """
     programs: dict[str, Path] = {}
     for source in SOURCES:
@@ -44,17 +43,17 @@ def build(names: Sequence[str], environment: Mapping[str, str], progress: Progre
 
 
 def missing(names: Sequence[str], folder: Path) -> list[str]:
-    """Which of these programs the folder does not have, or has in part."""
+    """Return the programs that are not in the folder, or not complete."""
     return [name for name in names if not is_program(folder / name)]
 
 
 def _build_from(source: Source, names: Sequence[str], environment: Mapping[str, str], progress: Progress) -> Path:
-    """The folder that has all of these programs of one source, those that were missing built in one go."""
+    """Build the missing programs of a source together, and return the folder of all of them."""
     folder = binaries_folder(environment, source.cached_as)
     if not missing(names, folder):
         return folder
     with locked(folder.parent / f"{source.cached_as}.lock", progress):
-        # What an interrupted build left. Nobody else builds now: we hold the lock.
+        # Remove what an interrupted build left. This process has the lock, so no other build runs.
         for half in folder.parent.glob(f"{source.cached_as}.build-*"):
             shutil.rmtree(half, ignore_errors=True)
         if todo := missing(names, folder):
@@ -82,7 +81,7 @@ def _build_into(
 
 
 def _write_module(go: Go, source: Source, module: Path) -> str:
-    """Write the go.mod, and what go.sum there is; return what `go` may do with them."""
+    """Write go.mod, and go.sum if there is one; return the value of `go build -mod`."""
     if source.folder is None:
         go_mod = kubernetes_go_mod(KUBERNETES, upstream_mod(go, f"k8s.io/kubernetes@{KUBERNETES}"), KWOK)
         (module / "go.mod").write_text(go_mod, encoding="utf-8")
@@ -95,9 +94,9 @@ def _write_module(go: Go, source: Source, module: Path) -> str:
 def compile_programs(
     go: Go, source: Source, module: Path, names: Sequence[str], into: Path, progress: Progress, *, mod: str = "readonly"
 ) -> None:
-    """Download, then compile, programs of the source with the go.mod and go.sum in the folder `module`."""
+    """Download and compile programs of the source, with the go.mod and go.sum in the folder `module`."""
     packages = [source.packages[name] for name in names]
-    listed = run_with_news(
+    listed = run_with_progress(
         [str(go.command), "list", "-deps", f"-mod={mod}", *packages],
         step=f"downloading the Go modules of {', '.join(names)}",
         folder=module,
@@ -107,8 +106,8 @@ def compile_programs(
         counting="modules",
     )
     into.mkdir()
-    flags = [f"-mod={mod}", f"-p={_AT_ONCE}", "-trimpath", "-buildvcs=false", "-ldflags", source.linker_flags()]
-    run_with_news(
+    flags = [f"-mod={mod}", f"-p={_PARALLEL_LINKS}", "-trimpath", "-buildvcs=false", "-ldflags", source.linker_flags()]
+    run_with_progress(
         [str(go.command), "build", "-v", *flags, "-o", f"{into}/", *packages],
         step=f"compiling {', '.join(names)} (up to {len(listed.splitlines())} packages)",
         folder=module,

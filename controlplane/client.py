@@ -1,4 +1,4 @@
-"""A small client of one API server: JSON over one connection that is kept open."""
+"""A small client of one API server: JSON over one keep-alive connection."""
 
 import http.client
 import json
@@ -15,7 +15,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
-# The API server closes a connection that was idle for 90 s, and a request that meets the closing is lost.
+# The API server closes connections that are idle for 90 s; a request sent at that moment would be lost.
 _IDLE_LIMIT = 60.0
 
 Answer = tuple[int, dict[str, Any]]
@@ -23,13 +23,12 @@ Params = Mapping[str, str]
 
 
 class ClusterApi:
-    """Requests to one API server, each answered by the status code and the JSON object.
+    """Sends requests to one API server, and returns the status code and the JSON object of each response.
 
-    A rejection is an answer too: its object is a `Status`. Only a broken connection is an exception. Not for use by two
-    threads at once.
+    A rejection is returned too: its object is a `Status`. Only connection errors raise exceptions. Not thread-safe.
 
     Attributes:
-        warnings: what the last answer warned of.
+        warnings: warnings of the last response.
     """
 
     def __init__(self, url: str, ca: str, token: str, timeout: float = 60.0) -> None:
@@ -48,7 +47,7 @@ class ClusterApi:
         return self.request("GET", path, None, params, JSON)
 
     def post(self, path: str, body: Any, params: Params | None = None) -> Answer:
-        """Create an object in the collection at the path; `{"dryRun": "All"}` only pretends."""
+        """Create an object in the collection at the path; with `{"dryRun": "All"}` it is not stored."""
         return self.request("POST", path, body, params, JSON)
 
     def put(self, path: str, body: Any, params: Params | None = None) -> Answer:
@@ -56,7 +55,7 @@ class ClusterApi:
         return self.request("PUT", path, body, params, JSON)
 
     def patch(self, path: str, body: Any, params: Params | None = None, content_type: str = MERGE_PATCH) -> Answer:
-        """Change the object at the path; server-side apply is `APPLY_PATCH` with the parameter `fieldManager`."""
+        """Patch the object at the path; for server-side apply use `APPLY_PATCH` and the parameter `fieldManager`."""
         return self.request("PATCH", path, body, params, content_type)
 
     def delete(self, path: str, body: Any = None, params: Params | None = None) -> Answer:
@@ -64,7 +63,7 @@ class ClusterApi:
         return self.request("DELETE", path, body, params, JSON)
 
     def request(self, method: str, path: str, body: Any, params: Params | None, content_type: str) -> Answer:
-        """One request and its answer. A body of text or bytes is sent as it is, anything else as JSON."""
+        """Send a request, and return the response. A body of text or bytes is sent as it is, any other as JSON."""
         if time.monotonic() - self._used > _IDLE_LIMIT:
             self.close()
         target = f"{path}?{urllib.parse.urlencode(params)}" if params else path
@@ -74,7 +73,7 @@ class ClusterApi:
             response = self._connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException):
-            # Half a request must not be in the way of the next one.
+            # The next request needs a new connection: this one may be in the middle of a message.
             self.close()
             raise
         self._used = time.monotonic()
@@ -101,15 +100,15 @@ def _encoded(body: Any) -> bytes | None:
 
 
 def _warning(header: str) -> str:
-    """Return the text of a header `299 - "text"`, in which quotes and backslashes are escaped (RFC 9110, 5.6.4)."""
+    """Return the text of a header `299 - "text"`; quotes and backslashes in it are escaped (RFC 9110, 5.6.4)."""
     quoted = header.partition('"')[2].rpartition('"')[0]
     return re.sub(r"\\(.)", r"\1", quoted)
 
 
 def _object(content: bytes) -> dict[str, Any]:
-    """The answer's object; what is no JSON object (`/readyz` says `ok`) is given as its text under `text`."""
+    """Return the response's object; a text that is no JSON object (`ok` of `/readyz`) as `{"text": …}`."""
     try:
-        found = json.loads(content)
+        value = json.loads(content)
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {"text": content.decode(errors="replace")}
+        value = None
+    return value if isinstance(value, dict) else {"text": content.decode(errors="replace")}

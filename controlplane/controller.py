@@ -1,4 +1,4 @@
-"""The companion controller beside a control plane: its rights, and its process."""
+"""The companion controller of a control plane: its rights, and its process."""
 
 import multiprocessing
 import secrets
@@ -20,16 +20,16 @@ from jobgate.installation.controller import ACCOUNT
 from jobgate.installation.objects import base, definitions
 from jobgate.kinds import installed
 
-#: A dead one's Lease is free after four seconds; a busy machine answers within two.
+#: The Lease of a dead controller expires after four seconds; a busy machine answers within two.
 TIMES = Times(duration=4.0, deadline=3.5, retry=0.3, call=2.0)
 
-# A process of its own, to be killed, which has not to import everything first.
+# Tests kill controller processes; forking from a process that has imported everything starts them fast.
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(["controlplane.warm"])
 
 
 def install(api: ClusterApi, *secrets_in: str) -> None:
-    """Install the CRDs, and what the controller may do."""
+    """Install the CRDs and the controller's rights."""
     rights = base(installed(), Installation(secrets_in=secrets_in))["controller"]
     install_rights(api, [*definitions(installed()), *rights])
     paths = [f"/apis/{kind.group}/{kind.version}/{kind.plural}" for kind in installed()]
@@ -37,7 +37,7 @@ def install(api: ClusterApi, *secrets_in: str) -> None:
 
 
 def kubeconfig(plane: ControlPlane) -> Path:
-    """The credentials of the controller's account."""
+    """Return the kubeconfig of the controller's account."""
     return plane.kubeconfig_for(f"system:serviceaccount:{SYSTEM}:{ACCOUNT}", ["system:serviceaccounts"])
 
 
@@ -50,7 +50,7 @@ def start(credentials: Path, log: Path, requests_per_second: float = 50.0) -> Ba
 
 @contextmanager
 def controlling(plane: ControlPlane, log: Path) -> Iterator[BaseProcess]:
-    """Run a controller under its own rights."""
+    """Run a controller with its own rights."""
     process = start(kubeconfig(plane), log)
     try:
         yield process
@@ -62,7 +62,7 @@ def controlling(plane: ControlPlane, log: Path) -> Iterator[BaseProcess]:
 
 @contextmanager
 def controller(plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> Iterator[None]:
-    """Run `jobgate control` with the administrator's rights; what it logs is in the folder."""
+    """Run `jobgate control` with the administrator's rights; its log is in the folder."""
     arguments = ["control", "--bind=127.0.0.1", "--health-port=0", "--lease-namespace=jobgate-system", *settings]
     with (folder / "controller.log").open("wb") as log:
         process = subprocess.Popen(
@@ -75,7 +75,7 @@ def controller(plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) 
 
 
 def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
-    import asyncio  # noqa: PLC0415  # of the process that is forked
+    import asyncio  # noqa: PLC0415  # runs in the forked process
     import logging  # noqa: PLC0415
     import sys  # noqa: PLC0415
 
@@ -91,16 +91,16 @@ def _control(credentials: Path, log: Path, requests_per_second: float) -> None:
     kinds = tuple(wired(installed()))
     settings = ControllerSettings("svc.cluster.local", requests_per_second)
 
-    async def made(writer: Client, metrics: ControllerMetrics) -> Controller:
+    async def create(writer: Client, metrics: ControllerMetrics) -> Controller:
         return Controller(writer, kinds, settings, metrics)
 
     leader = LeaderSettings("127.0.0.1", 0, SYSTEM, "jobgate-controller", secrets.token_hex(8), TIMES)
-    asyncio.run(lead(kinds, credentials, leader, made, "controller started"))
+    asyncio.run(lead(kinds, credentials, leader, create, "controller started"))
 
 
-def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:
-    """All objects of a namespace that carry our label, by kind and name."""
-    found = {}
+def managed_objects(api: ClusterApi, namespace: str) -> dict[tuple[str, str], Any]:
+    """Return all objects of a namespace with the label of jobgate, by kind and name."""
+    objects = {}
     for path in (
         f"/api/v1/namespaces/{namespace}/configmaps",
         f"/api/v1/namespaces/{namespace}/services",
@@ -110,6 +110,6 @@ def objects_of_ours(api: ClusterApi, namespace: str) -> dict[tuple[str, str], An
         status, answer = api.get(path, {"labelSelector": "app.kubernetes.io/managed-by=jobgate"})
         assert status == 200, answer
         kind = answer["kind"].removesuffix("List")
-        for one in answer["items"]:
-            found[kind, one["metadata"]["name"]] = one
-    return found
+        for item in answer["items"]:
+            objects[kind, item["metadata"]["name"]] = item
+    return objects

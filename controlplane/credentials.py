@@ -1,4 +1,4 @@
-"""Certificates, keys and kubeconfig files of one control plane. They live as long as its folder."""
+"""Certificates, keys and kubeconfig files of one control plane."""
 
 import base64
 import datetime as dt
@@ -29,7 +29,7 @@ class KeyPair:
 
 
 class Authority:
-    """The CA of one control plane: it signs the API server's certificate, so whoever verifies talks to no other."""
+    """The CA of one control plane: a client that trusts only this CA cannot reach another API server by mistake."""
 
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -59,7 +59,7 @@ class Authority:
         return self._certificate.public_bytes(_PEM)
 
     def serving(self) -> KeyPair:
-        """The API server's pair, for loopback and the names that pods would call it by."""
+        """The API server's pair, for loopback and the names that pods use."""
         names = [
             x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
             *map(x509.DNSName, ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")),
@@ -67,7 +67,7 @@ class Authority:
         return self._leaf(_name("kube-apiserver"), ExtendedKeyUsageOID.SERVER_AUTH, names)
 
     def client(self, user: str, groups: Sequence[str]) -> KeyPair:
-        """A user's pair: Kubernetes reads the user from the common name and the groups from the organizations."""
+        """A user's pair: the common name is the user, and the organizations are the groups."""
         return self._leaf(_name(user, groups), ExtendedKeyUsageOID.CLIENT_AUTH, [])
 
     def _leaf(self, subject: x509.Name, usage: x509.ObjectIdentifier, names: list[x509.GeneralName]) -> KeyPair:
@@ -82,24 +82,24 @@ class Authority:
 
 
 def service_account_keys() -> tuple[bytes, bytes]:
-    """The private key that signs service account tokens, and the public one that checks them."""
+    """The private key that signs service account tokens, and the public key that checks them."""
     key = ec.generate_private_key(ec.SECP256R1())
     return _private(key), key.public_key().public_bytes(_PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
 def token_kubeconfig(url: str, ca: bytes, token: str) -> str:
-    """A kubeconfig of the administrator."""
+    """The administrator's kubeconfig."""
     return _kubeconfig(url, ca, {"token": token})
 
 
 def certificate_kubeconfig(url: str, ca: bytes, pair: KeyPair) -> str:
-    """A kubeconfig of the user that the client certificate names."""
+    """The kubeconfig of the user that the client certificate names."""
     user = {"client-certificate-data": _base64(pair.certificate), "client-key-data": _base64(pair.key)}
     return _kubeconfig(url, ca, user)
 
 
 def write_private(path: Path, content: str | bytes) -> Path:
-    """Write a file that only its owner can read; it is never readable by others, not even while it is written."""
+    """Write a file that only its owner can read, also while it is written."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content.encode() if isinstance(content, str) else content)

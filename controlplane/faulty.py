@@ -1,4 +1,4 @@
-"""A proxy between a program and the API server, with faults on request: error responses, and silent watches."""
+"""A proxy between a program and the API server that injects faults: error responses, and silent watches."""
 
 import asyncio
 import base64
@@ -23,14 +23,14 @@ from controlplane.plane import ControlPlane
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a client gets instead of the API server's response.
+    """A response that the proxy sends instead of the API server's.
 
     Attributes:
-        code: of the Status; 0 for no response at all, on a connection that stays open.
+        code: of the Status; 0 means no response, on a connection that stays open.
         reason: of the Status.
         headers: of the response.
-        applied: whether the API server gets the request, and only its response is replaced.
-        event: whether the Status comes as an event of a watch, after a response of 200.
+        applied: whether the API server still gets the request.
+        event: whether the Status is sent as a watch event, after a response of 200.
     """
 
     code: int = 0
@@ -55,27 +55,27 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Whether it changes something."""
+        """Whether it may change an object."""
         return self.method not in {"GET", "HEAD"}
 
 
 class FaultyProxy:
-    """Forwards the requests of one account. Use it in a `with`.
+    """Forwards requests with the credentials of one account. Use it in a `with`.
 
     Attributes:
-        kubeconfig: with which a program calls the API server through this.
-        fault: gives the fault of a call, or None; replace it at any time.
-        silent: while set, watches that are open get nothing more, and stay open.
-        faults: how many of each code there were.
+        kubeconfig: for programs that call the API server through this proxy.
+        fault: returns the fault for a call, or None; replace it at any time.
+        silent: while set, open watches stay open, but get no more events.
+        faults: number of faults, by code.
     """
 
     def __init__(self, plane: ControlPlane, credentials: Path | None = None) -> None:
-        """`credentials` is the kubeconfig of the account; by default the administrator's."""
+        """`credentials` is the account's kubeconfig; by default the administrator's."""
         self._plane = plane
         self._credentials = credentials or plane.kubeconfig
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
-        self._held = asyncio.Event()
+        self._stopping = asyncio.Event()
         self._watches: set[aiohttp.ClientResponse] = set()
         self._session: aiohttp.ClientSession
         self._runner: web.AppRunner
@@ -105,7 +105,7 @@ class FaultyProxy:
         self._loop.close()
 
     def cut(self) -> None:
-        """Break off the watches that are open."""
+        """Close all open watches."""
         self._loop.call_soon_threadsafe(self._cut)
 
     def _cut(self) -> None:
@@ -113,8 +113,8 @@ class FaultyProxy:
             self._watches.pop().close()
 
     def _run(self, work: Any) -> Any:
-        done: Future[Any] = asyncio.run_coroutine_threadsafe(work, self._loop)
-        return done.result(30)
+        future: Future[Any] = asyncio.run_coroutine_threadsafe(work, self._loop)
+        return future.result(30)
 
     async def _start(self) -> int:
         user = yaml.safe_load(self._credentials.read_text(encoding="utf-8"))["users"][0]["user"]
@@ -137,7 +137,7 @@ class FaultyProxy:
         return port
 
     async def _stop(self) -> None:
-        self._held.set()
+        self._stopping.set()
         await self._runner.cleanup()
         await self._session.close()
 
@@ -158,16 +158,16 @@ class FaultyProxy:
             await answer.prepare(request)
             async for chunk in response.content.iter_any():
                 if self.silent and call.watches:
-                    await self._held.wait()
+                    await self._stopping.wait()
                 await answer.write(chunk)
             if self.silent and call.watches:
-                await self._held.wait()
+                await self._stopping.wait()
             await answer.write_eof()
             return answer
 
     async def _faulty(self, request: web.Request, fault: Fault) -> web.StreamResponse:
         if not fault.code:
-            await self._held.wait()
+            await self._stopping.wait()
         status = {
             "apiVersion": "v1", "kind": "Status", "status": "Failure", "code": fault.code, "reason": fault.reason,
             "message": "a fault of the proxy",

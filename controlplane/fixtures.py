@@ -1,4 +1,4 @@
-"""pytest fixtures: control planes, one of each kind a session, clients of them, and a fresh namespace a test."""
+"""pytest fixtures: a shared control plane of each kind, their clients, and a new namespace for each test."""
 
 import os
 import secrets
@@ -34,32 +34,32 @@ __all__ = [
     "whole_webhook",
 ]
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 @pytest.fixture(scope="session")
 def helm(request: pytest.FixtureRequest) -> Path:
-    """The program `helm`, built first where it is missing: TEST_ASSET_HELM names another."""
-    if found := from_environment("helm", os.environ):
-        return found
-    return _aloud(request, lambda progress: build(["helm"], os.environ, progress)["helm"])
+    """The program `helm`, built if it is missing; TEST_ASSET_HELM names another."""
+    if program := from_environment("helm", os.environ):
+        return program
+    return _show_progress(request, lambda progress: build(["helm"], os.environ, progress)["helm"])
 
 
 @pytest.fixture(scope="session")
 def assets(request: pytest.FixtureRequest) -> Assets:
     """The programs of a control plane.
 
-    What is missing is built first: in one go with what is missing of the whole one, where a test wants that.
+    Missing programs are built first, together with those of a whole control plane if a test needs one.
     """
-    wants_whole = any("whole_controlplane" in getattr(item, "fixturenames", ()) for item in request.session.items)
-    if wants_whole:
-        _aloud(request, find_or_build_whole)
-    return _aloud(request, find_or_build)
+    needs_whole = any("whole_controlplane" in getattr(item, "fixturenames", ()) for item in request.session.items)
+    if needs_whole:
+        _show_progress(request, find_or_build_whole)
+    return _show_progress(request, find_or_build)
 
 
 @pytest.fixture(scope="session")
 def controlplane(assets: Assets) -> Iterator[ControlPlane]:
-    """A running control plane, shared by all tests of the session."""
+    """A running control plane, shared by all tests."""
     with ControlPlane(assets) as plane:
         yield plane
 
@@ -73,19 +73,19 @@ def cluster_api(controlplane: ControlPlane) -> Iterator[ClusterApi]:
 
 @pytest.fixture
 def namespace(cluster_api: ClusterApi) -> str:
-    """The name of a new namespace. It stays: without controllers a deleted one would only be `Terminating`."""
+    """The name of a new namespace. It is not deleted: without controllers it would stay `Terminating`."""
     return new_namespace(cluster_api)
 
 
 @pytest.fixture(scope="session")
 def whole_assets(request: pytest.FixtureRequest) -> WholeAssets:
     """The programs of a whole control plane."""
-    return _aloud(request, find_or_build_whole)
+    return _show_progress(request, find_or_build_whole)
 
 
 @pytest.fixture(scope="session")
 def whole_controlplane(whole_assets: WholeAssets) -> Iterator[WholeControlPlane]:
-    """A running control plane with controllers, a scheduler and two nodes, shared by all tests that ask for it."""
+    """A running control plane with controllers, a scheduler and two nodes, shared by all tests."""
     with WholeControlPlane(whole_assets) as plane:
         yield plane
 
@@ -99,7 +99,7 @@ def whole_api(whole_controlplane: WholeControlPlane) -> Iterator[ClusterApi]:
 
 @pytest.fixture
 def whole_namespace(whole_api: ClusterApi) -> Iterator[str]:
-    """The name of a new namespace of the whole control plane, in which pods can be made. It goes after the test."""
+    """The name of a new namespace of the whole control plane, ready for pods. It is deleted after the test."""
     name = open_namespace(whole_api)
     yield name
     whole_api.delete(f"/api/v1/namespaces/{name}")
@@ -109,7 +109,7 @@ def whole_namespace(whole_api: ClusterApi) -> Iterator[str]:
 def either_webhook(
     whole_controlplane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[InstalledWebhook]:
-    """jobgate for the whole control plane, which starts with the settings of its first user."""
+    """The webhook of the whole control plane. The first fixture that uses it starts it."""
     webhook = InstalledWebhook(whole_controlplane, tmp_path_factory.mktemp("whole-webhook"))
     yield webhook
     webhook.stop()
@@ -117,19 +117,19 @@ def either_webhook(
 
 @pytest.fixture(scope="module")
 def whole_webhook(either_webhook: InstalledWebhook) -> InstalledWebhook:
-    """jobgate, installed on the whole control plane, with the CRDs of all kinds."""
+    """jobgate on the whole control plane, with the CRDs of all kinds."""
     return either_webhook.use()
 
 
 @pytest.fixture(scope="module")
 def running_webhook(either_webhook: InstalledWebhook) -> InstalledWebhook:
-    """The same, for jobs that the runner runs. A module asks for one of the two."""
+    """jobgate on the whole control plane, set to run all kinds. A module uses this or `whole_webhook`, not both."""
     return either_webhook.use(RUN)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what the programs of a failed test's control planes logged last."""
+    """Show the last log lines of the control planes of a failed test."""
     report = yield
     if report.failed:
         for name, value in getattr(item, "funcargs", {}).items():
@@ -138,15 +138,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-def _aloud(request: pytest.FixtureRequest, find: Callable[[Progress], _Found]) -> _Found:
-    """Find or build; building takes minutes, so the news of it is shown past pytest's capturing."""
+def _show_progress(request: pytest.FixtureRequest, find: Callable[[Progress], _Result]) -> _Result:
+    """Find or build programs. A build takes minutes, so its progress is shown although pytest captures output."""
     capturing = request.config.pluginmanager.getplugin("capturemanager")
     with capturing.global_and_fixture_disabled():
         return find(Terminal())
 
 
 def new_namespace(api: ClusterApi, labels: Mapping[str, str] | None = None) -> str:
-    """Make a namespace, and return its name."""
+    """Create a namespace, and return its name."""
     name = f"test-{secrets.token_hex(4)}"
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels or {})}}
     status, answer = api.post("/api/v1/namespaces", body)
@@ -155,7 +155,7 @@ def new_namespace(api: ClusterApi, labels: Mapping[str, str] | None = None) -> s
 
 
 def open_namespace(api: ClusterApi) -> str:
-    """Make a namespace of a whole control plane, and return its name when pods can be made in it."""
+    """Create a namespace of a whole control plane, wait until it is ready for pods, and return its name."""
     name = new_namespace(api)
     wait_for(lambda: has_account(api, name), timeout=60, what="the namespace has its ServiceAccount")
     return name

@@ -1,4 +1,4 @@
-"""The temporary folder of one control plane, and the removal of folders whose keeper was killed."""
+"""The temporary folder of a control plane, and the removal of folders that killed keepers left."""
 
 import fcntl
 import os
@@ -13,36 +13,36 @@ from controlplane.keeper import PIDS_FILE
 
 PREFIX = "jobgate-controlplane-"
 _LOCK = "keeper.lock"
-# A folder that is younger may be between its making and its locking.
-_YOUNGEST_STALE = 60.0
+# A younger folder may be created and not locked yet.
+_MIN_AGE = 60.0
 
 
 @dataclass(frozen=True)
 class LockedFolder:
-    """A new folder, and the descriptor of its lock, held while it is open."""
+    """A new folder, and the open descriptor that holds its lock."""
 
     path: Path
     lock: int
 
 
 def make_folder() -> LockedFolder:
-    """A private folder whose lock we hold; hand the descriptor on to the keeper, then close it."""
+    """Create a private folder and lock it; pass the descriptor to the keeper, then close it."""
     path = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     return LockedFolder(path, lock)
 
 
-def reap(parent: Path | None = None, youngest: float = _YOUNGEST_STALE) -> list[Path]:
-    """Remove the folders of keepers that were killed, end what they started, and name those folders."""
+def reap(parent: Path | None = None, min_age: float = _MIN_AGE) -> list[Path]:
+    """End the programs of killed keepers, remove their folders, and return the removed folders."""
     candidates = sorted((parent or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"))
-    return [folder for folder in candidates if _is_stale(folder, youngest) and _remove(folder)]
+    return [folder for folder in candidates if _is_stale(folder, min_age) and _remove(folder)]
 
 
-def _is_stale(folder: Path, youngest: float) -> bool:
+def _is_stale(folder: Path, min_age: float) -> bool:
     try:
-        about = folder.lstat()
-        if about.st_uid != os.getuid() or time.time() - about.st_mtime < youngest:
+        status = folder.lstat()
+        if status.st_uid != os.getuid() or time.time() - status.st_mtime < min_age:
             return False
         lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError:
@@ -72,7 +72,7 @@ def _recorded_pids(folder: Path) -> list[int]:
 
 
 def _works_in(pid: int, folder: Path) -> bool:
-    """Whether that process is one of the folder's: its number may be another's by now."""
+    """Whether the process runs in the folder: its PID may belong to another process by now."""
     try:
         return Path(f"/proc/{pid}/cwd").readlink() == folder.resolve()
     except OSError:

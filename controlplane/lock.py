@@ -1,4 +1,4 @@
-"""Writing go.mod and go.sum again, after a version in `versions.py` was changed."""
+"""Writes go.mod and go.sum again, after a change of a version in `versions.py`."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from controlplane.versions import HELM, KWOK, LOCKED
 
 
 def lock(progress: Progress) -> None:
-    """Compute each go.mod from that of the upstream module, and lock what a build with it takes."""
+    """Compute each go.mod from the upstream module's, and lock the versions that a build uses."""
     go = find_or_install_go(os.environ, progress)
     kubernetes = kubernetes_go_mod(LOCKED, upstream_mod(go, f"k8s.io/kubernetes@{LOCKED}"), KWOK)
     _lock(go, (KWOK_SOURCE, KUBERNETES_SOURCE), kubernetes, progress)
@@ -23,7 +23,7 @@ def lock(progress: Progress) -> None:
 
 
 def _lock(go: Go, sources: Sequence[Source], go_mod: str, progress: Progress) -> None:
-    """Build everything of the sources of one module once, and keep the sums of what the builds took."""
+    """Build all programs of a module's sources, and keep the go.mod and go.sum that the builds wrote."""
     folder = sources[0].folder
     assert folder is not None
     with tempfile.TemporaryDirectory() as scratch:

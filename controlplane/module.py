@@ -1,7 +1,7 @@
-"""The Go modules that the programs are built from: which modules they require, at which versions.
+"""The go.mod files of the programs: the modules that they require, and their versions.
 
-Kubernetes' own go.mod points at its staging folders with `replace`, which Go ignores in a dependency. So whoever builds
-it from outside repeats those replaces with the versions that the staging folders are published at.
+Kubernetes' own go.mod has `replace` directives for its staging folders, and Go ignores those of a dependency. So a
+build from outside repeats them, with the versions at which the staging folders are published.
 """
 
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ _ETCD_SERVER = "go.etcd.io/etcd/server/v3"
 
 
 def staging_modules(kubernetes_mod: dict[str, Any]) -> list[str]:
-    """The modules that Kubernetes takes from its own tree, given its go.mod as `go mod edit -json` prints it.
+    """Return the modules in Kubernetes' own tree, given its go.mod as `go mod edit -json` prints it.
 
-    That is each that it replaces with a folder, and each `k8s.io/…` that it requires at v0.0.0; `k8s.io/utils`,
-    `klog` and the like have versions of their own and are left alone.
+    These are the modules that it replaces with a folder, and each `k8s.io/…` that it requires at v0.0.0. Others, such
+    as `k8s.io/utils` and `klog`, have their own versions.
     """
     replaced = {
         replace["Old"]["Path"]
@@ -36,7 +36,7 @@ def staging_modules(kubernetes_mod: dict[str, Any]) -> list[str]:
 
 
 def etcd_version(kubernetes_mod: dict[str, Any]) -> str:
-    """The etcd that this Kubernetes is built and tested with.
+    """The etcd version that this Kubernetes is built and tested with.
 
     Raises:
         ValueError: the go.mod requires no etcd server.
@@ -48,9 +48,9 @@ def etcd_version(kubernetes_mod: dict[str, Any]) -> str:
 
 
 def kubernetes_go_mod(version: str, kubernetes_mod: dict[str, Any], kwok: str) -> str:
-    """Our go.mod for these versions of Kubernetes and kwok, as text; `go` adds the indirect requirements.
+    """Return the text of our go.mod for these versions of Kubernetes and kwok; `go` adds indirect requirements.
 
-    In one module kwok is compiled with the libraries that Kubernetes itself is: of its 974 packages only 160 are left.
+    In one module kwok shares the libraries of Kubernetes, so only 160 of its 974 packages are compiled for it alone.
     """
     requires = [f"{_ETCD_SERVER} {etcd_version(kubernetes_mod)}", f"{_KUBERNETES} {version}", f"{_KWOK} {kwok}"]
     published = staging_version(version)
@@ -59,10 +59,10 @@ def kubernetes_go_mod(version: str, kubernetes_mod: dict[str, Any], kwok: str) -
 
 
 def helm_go_mod(version: str, helm_mod: dict[str, Any]) -> str:
-    """Our go.mod for that version of Helm, which stands on published modules only.
+    """Return the text of our go.mod for a version of Helm, which requires only published modules.
 
     Raises:
-        ValueError: it does not, so its replaces would have to be repeated.
+        ValueError: its go.mod has `replace` directives, which would have to be repeated here.
     """
     if helm_mod.get("Replace"):
         raise ValueError(f"the go.mod of {_HELM} {version} replaces modules, and Go ignores that here: repeat it")

@@ -1,9 +1,9 @@
-"""Nodes that exist only as objects: the scheduler places pods on them, and kwok pretends to run these."""
+"""Nodes that exist only as objects: the scheduler places pods on them, and kwok simulates the pods."""
 
 from collections.abc import Mapping
 from typing import Any
 
-# Room for every job of the tests at once.
+# Enough for all jobs of the tests at once.
 CAPACITY: Mapping[str, str] = {
     "cpu": "256",
     "memory": "2Ti",
@@ -14,7 +14,7 @@ CAPACITY: Mapping[str, str] = {
 
 
 def node(name: str, capacity: Mapping[str, str] = CAPACITY, labels: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A Node with this capacity, all of it for pods; `labels` add to those that a kubelet sets."""
+    """A Node with this capacity, all of it for pods; `labels` are added to those that a kubelet sets."""
     own = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     return {
         "apiVersion": "v1",
@@ -29,6 +29,8 @@ def node(name: str, capacity: Mapping[str, str] = CAPACITY, labels: Mapping[str,
 
 
 def is_open(node: Mapping[str, Any]) -> bool:
-    """Whether a stored Node is ready and takes pods: a new one is tainted until the controllers saw it ready."""
-    conditions = {one["type"]: one["status"] for one in node.get("status", {}).get("conditions") or ()}
+    """Whether a stored Node is ready and accepts pods: a new Node has a taint until the controllers see it ready."""
+    conditions = {
+        condition["type"]: condition["status"] for condition in node.get("status", {}).get("conditions") or ()
+    }
     return conditions.get("Ready") == "True" and not node["spec"].get("taints")

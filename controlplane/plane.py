@@ -1,4 +1,4 @@
-"""One control plane: an etcd and a kube-apiserver of its own on this machine."""
+"""A control plane on this machine: etcd and kube-apiserver."""
 
 import os
 import secrets
@@ -26,25 +26,25 @@ from controlplane.credentials import (
 from controlplane.folder import LockedFolder, make_folder, reap
 from controlplane.programs import Program, etcd_program, kube_apiserver_program
 
-# A start takes seconds; on a machine that is busy it was seen to take more than a minute. A program that
-# ends is noticed at once, so waiting long costs nothing.
+# A start takes seconds, but more than a minute on a very busy machine. A long limit costs nothing, because a program
+# that ends is noticed at once.
 _START_WAIT = 240.0
 _STOP_WAIT = 30.0
 _LOG_LINES = 15
 
 
 class ControlPlaneError(RuntimeError):
-    """The control plane did not start; the message has the end of the logs."""
+    """The control plane did not start; the message has the last log lines."""
 
 
 class KubectlError(RuntimeError):
-    """A kubectl command failed; the message has what it printed."""
+    """A kubectl command failed; the message has its output."""
 
 
 class ControlPlane:
-    """Starts etcd and kube-apiserver, and takes everything away again. Use it in a `with`.
+    """Starts etcd and kube-apiserver, and removes everything at the end. Use it in a `with`.
 
-    Storage is a temporary folder; there are no controllers, so nothing is garbage-collected and a deleted namespace
+    Its data is in a temporary folder. There are no controllers, so nothing is garbage-collected and a deleted namespace
     stays `Terminating`. Authorization is RBAC; the administrator is in `system:masters`.
 
     Attributes (once started):
@@ -52,7 +52,7 @@ class ControlPlane:
         kubeconfig: file for the administrator, readable by this user only.
         ca: file with the CA certificate of `url`.
         token: bearer token of the administrator.
-        folder: the temporary folder; it is removed at the stop.
+        folder: the temporary folder; `stop` removes it.
     """
 
     url: str
@@ -61,11 +61,11 @@ class ControlPlane:
     token: str
     folder: Path
 
-    # The plugin wants each Pod's ServiceAccount to exist, and no controller makes `default`.
+    # The plugin requires each Pod's ServiceAccount to exist, and no controller creates `default` here.
     _apiserver_flags: ClassVar[Sequence[str]] = ("--disable-admission-plugins=ServiceAccount",)
 
     def __init__(self, assets: Assets, apiserver_flags: Sequence[str] = ()) -> None:
-        """`apiserver_flags` come last, so they add to or override the flags of the API server."""
+        """`apiserver_flags` come last, so they override other flags of the API server."""
         self.assets = assets
         self._flags = [*self._apiserver_flags, *apiserver_flags]
         self._keeper: subprocess.Popen[str] | None = None
@@ -74,10 +74,10 @@ class ControlPlane:
         self._authority = Authority()
 
     def start(self) -> Self:
-        """Start, and come back when the API server is ready and has the namespace `default`.
+        """Start, and return when the API server is ready and has the namespace `default`.
 
         Raises:
-            ControlPlaneError: it did not come up.
+            ControlPlaneError: it did not start.
         """
         if self._keeper:
             raise ControlPlaneError("this control plane runs already: stop it first")
@@ -91,78 +91,78 @@ class ControlPlane:
         return self
 
     def stop(self) -> None:
-        """Stop all programs and remove the folder; harmless when it does not run."""
+        """Stop all programs and remove the folder; does nothing if it is not running."""
         keeper_process, self._keeper = self._keeper, None
         if self._client:
             self._client.close()
             self._client = None
         if keeper_process:
-            _let_go(keeper_process)
+            _end_keeper(keeper_process)
         if self._port:
             self._port.close()
             self._port = None
 
     def kubectl(self, *args: str, input: str | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:  # noqa: A002
-        """Run kubectl as the administrator, `input` on its standard input; `--as USER` to be another user.
+        """Run kubectl as the administrator (add `--as USER` for another user), with `input` on standard input.
 
         Raises:
             KubectlError: it failed, and `check` is not False.
         """
         command = [str(self.assets.kubectl), *args]
-        done = subprocess.run(
+        process = subprocess.run(
             command, input=input, text=True, capture_output=True, check=False, env=self.environment(), timeout=120
         )
-        if check and done.returncode != 0:
-            raise KubectlError(f"{' '.join(command)}: code {done.returncode}\n{done.stderr}{done.stdout}")
-        return done
+        if check and process.returncode != 0:
+            raise KubectlError(f"{' '.join(command)}: code {process.returncode}\n{process.stderr}{process.stdout}")
+        return process
 
     def environment(self) -> dict[str, str]:
-        """The environment in which `kubectl` speaks to this control plane.
+        """The environment in which `kubectl` calls this control plane.
 
-        Discovery is cached in our folder: kubectl's own cache is keyed by host and port, and another control plane may
-        have had the port before.
+        Discovery is cached in our folder: kubectl's default cache is keyed by host and port, and another control plane
+        may have used the port before.
         """
         cache = str(self.folder / "kubectl-cache")
         return {**os.environ, "KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": cache, "KUBERC": "off"}
 
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
-        """A kubeconfig file of an ordinary user, who may do what RBAC grants and nothing else."""
+        """Write a kubeconfig file for a user with only the rights that RBAC grants."""
         pair = self._authority.client(user, groups)
         path = self.folder / f"user-{secrets.token_hex(4)}.kubeconfig"
         return write_private(path, certificate_kubeconfig(self.url, self._authority.certificate, pair))
 
     @property
     def client(self) -> ClusterApi:
-        """A client with the administrator's rights, for one thread at a time; it is closed with the control plane."""
+        """A client with the administrator's rights; not thread-safe, and closed with the control plane."""
         self._client = self._client or self.api()
         return self._client
 
     def api(self) -> ClusterApi:
-        """A new client with the administrator's rights; close it, or use it in a `with`."""
+        """Return a new client with the administrator's rights; close it, or use it in a `with`."""
         return ClusterApi(self.url, self._authority.certificate.decode(), self.token)
 
     @property
     def pid(self) -> int:
-        """The process whose children all programs are."""
+        """The parent process of all programs."""
         assert self._keeper is not None
         return self._keeper.pid
 
     def logs(self) -> str:
-        """The last lines that the programs logged."""
+        """The last log lines of the programs."""
         return "\n".join(_tail(log) for log in sorted(self.folder.glob("*.log")))
 
     def _bring_up(self, locked: LockedFolder) -> None:
-        """Start everything in the folder, and come back when all is ready."""
+        """Start all programs in the folder, and return when they are ready."""
         port = self._prepare(locked)
         self._keep(
             etcd_program(self.assets.etcd, self.folder),
             kube_apiserver_program(self.assets.kube_apiserver, self.folder, port, self._flags),
         )
-        # An answer has a certificate of our CA, which no other process has.
+        # TLS checks the certificate, so a response cannot come from another process.
         self._await(_answers, "the API server is ready")
 
     def _prepare(self, locked: LockedFolder) -> int:
-        """Write the files that the programs read, start the keeper, and give the API server's port."""
+        """Write the files of the programs, start the keeper, and return the API server's port."""
         self.folder = folder = locked.path
         self._port = reserve_port()
         port = int(self._port.getsockname()[1])
@@ -183,9 +183,9 @@ class ControlPlane:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                # A Ctrl-C is for us, who then let go of it; the programs must not see it and end in any order.
+                # Ctrl-C must not reach the programs: the keeper stops them in order.
                 start_new_session=True,
-                # A third less processor time for the start, for 75 MB more of memory.
+                # The start takes a third less CPU time, and 75 MB more memory.
                 env={"GOGC": "300", **os.environ},
                 pass_fds=[locked.lock],
             )
@@ -194,19 +194,19 @@ class ControlPlane:
         return port
 
     def _keep(self, *programs: Program) -> None:
-        """Have the keeper start these programs too."""
+        """Let the keeper start these programs too."""
         assert self._keeper is not None
         assert self._keeper.stdin is not None
         for program in programs:
-            # Whoever waits for the program reports a keeper that has ended.
+            # If the keeper has ended, `_await` reports it.
             with suppress(BrokenPipeError):
                 os.write(self._keeper.stdin.fileno(), program.line().encode())
 
     def _await(self, condition: Callable[[ClusterApi], bool], what: str) -> None:
-        """Wait until that is so.
+        """Wait until the condition holds.
 
         Raises:
-            ControlPlaneError: a program ended, or it took too long.
+            ControlPlaneError: a program ended, or the time is over.
         """
         deadline = time.monotonic() + _START_WAIT
         with self.api() as api:
@@ -220,7 +220,7 @@ class ControlPlane:
         raise ControlPlaneError(f"{what}: not after {_START_WAIT:g} s.\n{self.logs()}")
 
     def _ended(self) -> str:
-        """Which program ended by itself, and its code; nothing while all run."""
+        """Return the program that ended by itself, and its exit code; an empty text while all run."""
         keeper_process = self._keeper
         assert keeper_process is not None
         assert keeper_process.stdout is not None
@@ -244,9 +244,9 @@ def _answers(api: ClusterApi) -> bool:
 
 
 def reserve_port() -> socket.socket:
-    """A free loopback port, and a socket that keeps others from being given it until the API server has it.
+    """Return a socket on a free loopback port, which reserves the port until the API server listens.
 
-    The socket does not listen, so it gets no connections; an API server with `--permit-port-sharing` may bind too.
+    The socket does not listen, so it gets no connections; with `--permit-port-sharing` the API server can bind too.
     """
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -254,15 +254,15 @@ def reserve_port() -> socket.socket:
     return reserved
 
 
-def _let_go(keeper_process: subprocess.Popen[str]) -> None:
-    """Close the keeper's standard input, which ends everything, and wait until it has."""
+def _end_keeper(keeper_process: subprocess.Popen[str]) -> None:
+    """Close the keeper's standard input, which ends everything, and wait until it has ended."""
     assert keeper_process.stdin is not None
     assert keeper_process.stdout is not None
     keeper_process.stdin.close()
     try:
         keeper_process.wait(_STOP_WAIT)
     except subprocess.TimeoutExpired:
-        # Its programs end with it; the folder is for `reap`.
+        # Its programs end with it; `reap` removes the folder.
         keeper_process.kill()
         keeper_process.wait()
     finally:

@@ -1,21 +1,21 @@
-"""The command lines of the control plane's programs. All run in its folder."""
+"""The command lines of the control plane's programs. They run in its folder."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-# How kwok simulates nodes and pods.
+# Rules by which kwok simulates nodes and pods.
 STAGES = Path(__file__).parent / "kwok" / "stages.yaml"
 
-# etcd listens on Unix sockets in the folder: no ports that another could have, and nobody else may open them. Its flags
-# want host:port, so the sockets' names have a port.
+# etcd listens on Unix sockets in the folder: these need no free ports, and other users cannot open them. Its flags need
+# host:port, so the sockets' names have a port.
 _ETCD_SOCKET = "etcd.sock:0"
 _PEER_SOCKET = "peer.sock:0"
 
 
-# Controllers that have nothing to do here: there are no clouds, routes, disks, certificates of kubelets or metrics. The
-# protection of volume claims stays: a claim has its finalizer from admission, and a namespace would wait for it.
+# Controllers that have nothing to do here: there are no clouds, routes, disks, kubelet certificates or metrics. The
+# protection of volume claims is needed: admission adds its finalizer to claims, and a deleted namespace waits for it.
 _CONTROLLERS_OFF = (
     "certificatesigningrequest-approving-controller",
     "certificatesigningrequest-cleaner-controller",
@@ -30,13 +30,13 @@ _CONTROLLERS_OFF = (
 
 @dataclass(frozen=True)
 class Program:
-    """A program to keep.
+    """A program for the keeper to run.
 
     Attributes:
         name: unique in its control plane.
         argv: its command line.
         socket: what it opens when it is up; none: nothing waits for it.
-        environment: variables that it gets beside those of the keeper.
+        socket: the socket that it opens when it is up; empty if nothing waits for it.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def line(self) -> str:
-        """The line that asks a keeper to start it."""
+        """The line that tells a keeper to start it."""
         return json.dumps(asdict(self)) + "\n"
 
 
 def etcd_program(binary: Path, folder: Path) -> Program:
-    """An etcd of one member, for data that nobody needs after a crash."""
+    """An etcd with one member; its data need not survive a crash."""
     return Program(
         "etcd",
         (
@@ -58,7 +58,7 @@ def etcd_program(binary: Path, folder: Path) -> Program:
             f"--data-dir={folder / 'etcd'}",
             f"--listen-client-urls=unix://{_ETCD_SOCKET}",
             f"--listen-peer-urls=unix://{_PEER_SOCKET}",
-            # Must be given with the former; nobody dials it.
+            # Required with --listen-client-urls; not used.
             "--advertise-client-urls=http://localhost:2379",
             "--unsafe-no-fsync",
             "--log-level=warn",
@@ -76,7 +76,7 @@ def kube_apiserver_program(binary: Path, folder: Path, port: int, extra: Sequenc
             f"--etcd-servers=unix://{_ETCD_SOCKET}",
             "--bind-address=127.0.0.1",
             f"--secure-port={port}",
-            # The port is held for us by a socket that shares it.
+            # A socket of ours reserves the port and shares it.
             "--permit-port-sharing=true",
             f"--cert-dir={folder}",
             f"--tls-cert-file={folder / 'apiserver.crt'}",
@@ -89,7 +89,7 @@ def kube_apiserver_program(binary: Path, folder: Path, port: int, extra: Sequenc
             f"--service-account-signing-key-file={folder / 'service-account.key'}",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged=true",
-            # It would write the address of a single API server into the Service `kubernetes`; nothing here uses it.
+            # Nothing here uses the endpoints of the Service `kubernetes`.
             "--endpoint-reconciler-type=none",
             "--profiling=false",
             *extra,
@@ -98,7 +98,7 @@ def kube_apiserver_program(binary: Path, folder: Path, port: int, extra: Sequenc
 
 
 def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path, extra: Sequence[str] = ()) -> Program:
-    """The controllers, each with the account that it has in a cluster, so that webhooks see the same users."""
+    """The controllers, each with its usual account, so that webhooks see the same users as in a cluster."""
     return Program(
         "kube-controller-manager",
         (
@@ -108,12 +108,12 @@ def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path
             f"--service-account-private-key-file={folder / 'service-account.key'}",
             f"--root-ca-file={folder / 'ca.crt'}",
             f"--controllers=*,{','.join(f'-{name}' for name in _CONTROLLERS_OFF)}",
-            # The node lifecycle controller must be on, because it removes the taint that new nodes get; but simulated
-            # nodes have no heartbeats that it could miss.
+            # The node lifecycle controller removes the taint of new nodes; simulated nodes send no heartbeats, so the
+            # grace period is long.
             "--node-monitor-grace-period=24h",
             "--leader-elect=false",
             "--secure-port=0",
-            # By default it sends 20 requests a second, and tests would wait.
+            # The default of 20 requests a second slows tests down.
             "--kube-api-qps=500",
             "--kube-api-burst=1000",
             *extra,
@@ -122,12 +122,12 @@ def kube_controller_manager_program(binary: Path, folder: Path, kubeconfig: Path
 
 
 def kube_scheduler_program(binary: Path, configuration: Path, extra: Sequence[str] = ()) -> Program:
-    """The scheduler; the file says how it works."""
+    """The scheduler, with its configuration file."""
     return Program("kube-scheduler", (str(binary), f"--config={configuration}", "--secure-port=0", *extra))
 
 
 def scheduler_configuration(kubeconfig: Path) -> str:
-    """The default profile, also for pods that name a batch scheduler: else they would wait for one that never comes."""
+    """The default profile, also for pods with the scheduler name `volcano`, which would wait forever otherwise."""
     return json.dumps(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -141,19 +141,19 @@ def scheduler_configuration(kubeconfig: Path) -> str:
 
 
 def kwok_program(binary: Path, folder: Path, kubeconfig: Path) -> Program:
-    """The simulated kubelet of all nodes. It has no server, so `kubectl logs` and `exec` find nobody."""
+    """The simulated kubelet of all nodes. It has no server, so `kubectl logs` and `exec` do not work."""
     return Program(
         "kwok",
         (
             str(binary),
             f"--kubeconfig={kubeconfig}",
             f"--config={STAGES}",
-            # Others, as those of `processes/`, have kubelets of their own.
+            # Other nodes, such as those of `processes/`, have their own kubelets.
             "--manage-all-nodes=false",
             "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
             "--node-ip=127.0.0.1",
             "--cidr=10.244.0.1/16",
         ),
-        # Else it reads ~/.kwok/kwok.yaml too.
+        # Keeps it from reading ~/.kwok/kwok.yaml.
         environment={"KWOK_WORKDIR": str(folder / "kwok")},
     )

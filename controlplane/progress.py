@@ -1,11 +1,11 @@
-"""Lines for the person who waits: what is being done, and for how long it has been."""
+"""Progress lines for the terminal, with the elapsed time."""
 
 import sys
 import time
 from collections.abc import Callable
 from typing import TextIO
 
-# Takes one line of news at a time.
+# Called with one line at a time.
 Progress = Callable[[str], None]
 
 
@@ -18,7 +18,7 @@ class Terminal:
         self._start = clock()
 
     def __call__(self, line: str) -> None:
-        """Write the line at once; nothing is held back in a buffer."""
+        """Write the line, and flush it."""
         stream = self._stream or sys.stderr
         stream.write(f"[{clock_face(self._clock() - self._start)}] {line}\n")
         stream.flush()

@@ -1,4 +1,4 @@
-"""What an account of jobgate may do, installed on a control plane beside which its program runs as a process."""
+"""Installs the rights of a jobgate account on a control plane, for a program that runs as a local process."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -21,13 +21,13 @@ _PATHS: Final = {
 
 
 def install_rights(api: ClusterApi, objects: Iterable[Mapping[str, Any]]) -> None:
-    """Create the namespace, and the objects that are CRDs, rights or policies; what exists stays, but for the rules."""
+    """Create the namespace, the CRDs, rights and policies. Of existing objects, only the rules are updated."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}}
-    for one in [namespace, *objects]:
-        if path := _PATHS.get(one["kind"]):
-            place = path.format(one["metadata"].get("namespace"))
-            status, answer = api.post(place, dict(one))
+    for manifest in [namespace, *objects]:
+        if path := _PATHS.get(manifest["kind"]):
+            place = path.format(manifest["metadata"].get("namespace"))
+            status, answer = api.post(place, dict(manifest))
             assert status in {201, 409}, answer
-            if status == 409 and "rules" in one:
-                status, answer = api.patch(f"{place}/{one['metadata']['name']}", {"rules": one["rules"]})
+            if status == 409 and "rules" in manifest:
+                status, answer = api.patch(f"{place}/{manifest['metadata']['name']}", {"rules": manifest["rules"]})
                 assert status == 200, answer

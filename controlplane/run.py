@@ -1,4 +1,4 @@
-"""Running a long command so that the person who waits sees that it is alive, and why it failed."""
+"""Runs a long command: shows that it is alive, and reports why it fails."""
 
 import os
 import signal
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from controlplane.progress import Progress
 
-_NEWS_EVERY = 10.0
-_TOLD_LINES = 25
+_PROGRESS_PERIOD = 10.0
+_REPORTED_LINES = 25
 
 
 class BuildError(RuntimeError):
-    """A program could not be built; the message says what failed, what it printed, and what to do."""
+    """A build failed; the message says which step, its output, and what to do."""
 
 
-def run_with_news(
+def run_with_progress(
     command: Sequence[str],
     *,
     step: str,
@@ -27,61 +27,61 @@ def run_with_news(
     progress: Progress,
     remedy: str,
     counting: str = "lines",
-    news_every: float = _NEWS_EVERY,
+    period: float = _PROGRESS_PERIOD,
 ) -> str:
-    """Run the command in the folder and give back what it printed on standard output.
+    """Run the command in the folder, and return its standard output.
 
-    While it runs, the news is its last line on standard error, and how many there were of what it is `counting`.
+    While it runs, report its last line on standard error, and the number of lines, named by `counting`.
 
     Raises:
-        BuildError: it could not be started, or ended with another code than 0.
+        BuildError: it does not start, or its exit code is not 0.
     """
     progress(step)
     start = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         try:
-            # In our process group: what interrupts us from outside (Ctrl-C, a CI's time limit) reaches the command too.
+            # In our process group, so that Ctrl-C or a CI's time limit interrupts the command, too.
             process = subprocess.Popen(command, cwd=folder, env=dict(environment), stdout=out, stderr=errors)
         except OSError as error:
             raise BuildError(f"{step}: {command[0]} does not start: {error}\nTo fix it: {remedy}.") from error
         try:
-            code = _wait(process, errors.fileno(), f"{step}: {{}} {counting}, {{}}", progress, news_every)
+            code = _wait(process, errors.fileno(), f"{step}: {{}} {counting}, {{}}", progress, period)
         except BaseException:
             _end(process)
             raise
         out.seek(0)
         errors.seek(0)
         if code != 0:
-            printed = _last_lines(errors.read() + out.read())
+            output = _last_lines(errors.read() + out.read())
             raise BuildError(
                 f"{step}: failed with code {code}. Command:\n  {' '.join(map(str, command))}\n"
-                f"It printed:\n{printed}\nTo fix it: {remedy}."
+                f"It printed:\n{output}\nTo fix it: {remedy}."
             )
         progress(f"{step}: done in {time.monotonic() - start:.0f} s")
         return out.read()
 
 
-def _wait(process: subprocess.Popen[bytes], errors: int, news: str, progress: Progress, news_every: float) -> int:
+def _wait(process: subprocess.Popen[bytes], errors: int, text: str, progress: Progress, period: float) -> int:
     while True:
         try:
-            return process.wait(timeout=news_every)
+            return process.wait(timeout=period)
         except subprocess.TimeoutExpired:
-            progress(_printed_so_far(errors, news))
+            progress(_progress_line(errors, text))
 
 
-def _printed_so_far(errors: int, news: str) -> str:
-    """The news with the number of lines and the last one; read apart from the writer's position."""
+def _progress_line(errors: int, text: str) -> str:
+    """The text with the number of lines and the last line. `pread` does not move the writer's position."""
     lines = os.pread(errors, os.fstat(errors).st_size, 0).decode(errors="replace").splitlines()
-    return news.format(len(lines), lines[-1].removeprefix("go: ") if lines else "still at it")
+    return text.format(len(lines), lines[-1].removeprefix("go: ") if lines else "still at it")
 
 
 def _last_lines(text: str) -> str:
     lines = [line for line in text.splitlines() if not line.startswith("go: downloading ")]
-    return "\n".join(f"  {line}" for line in lines[-_TOLD_LINES:])
+    return "\n".join(f"  {line}" for line in lines[-_REPORTED_LINES:])
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the command and wait for it. `go` ends its compilers when interrupted, not when terminated."""
+    """End the command, and wait for it. `go` ends its compilers on SIGINT, but not on SIGTERM."""
     process.send_signal(signal.SIGINT)
     try:
         process.wait(timeout=5)

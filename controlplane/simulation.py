@@ -1,6 +1,6 @@
-"""How a test says what becomes of a simulated pod. Without a word, a pod runs until it is deleted.
+"""Annotations with which a test ends a simulated pod. Without them, a pod runs until it is deleted.
 
-The words are annotations of the pod, or of the template that it is made from; `kwok/stages.yaml` acts on them.
+They are annotations of the pod, or of its template; `kwok/stages.yaml` acts on them.
 """
 
 from controlplane.client import ClusterApi
@@ -10,15 +10,15 @@ RUN_TIME = "jobgate.dev/simulated-run-time"
 
 
 def ends(exit_code: int = 0, after: str = "") -> dict[str, str]:
-    """Annotations of a pod that ends: with 0 it has succeeded, with any other code it has failed.
+    """Annotations of a pod that ends: with 0 it succeeds, with any other code it fails.
 
-    `after` is how long it runs, as Go writes durations (`1.5s`); at once where it is not given.
+    `after` is how long it runs, as a Go duration (`1.5s`); by default it ends at once.
     """
     return {EXIT_CODE: str(exit_code)} | ({RUN_TIME: after} if after else {})
 
 
 def end_pod(api: ClusterApi, namespace: str, name: str, exit_code: int = 0) -> None:
-    """End a pod that runs already."""
+    """End a running pod."""
     path = f"/api/v1/namespaces/{namespace}/pods/{name}"
     status, answer = api.patch(path, {"metadata": {"annotations": ends(exit_code)}})
     if status != 200:

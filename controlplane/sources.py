@@ -1,4 +1,4 @@
-"""From which Go modules the programs are built. Each is locked by a go.mod and a go.sum of ours."""
+"""The Go modules of the programs. Each is locked by our go.mod and go.sum."""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Source:
-    """A Go module of ours that only requires others, and the programs that are built with it.
+    """A Go module of ours, which only requires other modules, and its programs.
 
     Attributes:
-        cached_as: the folder of its programs in the cache; the version is part of it.
-        folder: where go.mod and go.sum are: exactly what they say is built. None: they are computed for the version.
-        packages: each program, and the package that it is the main package of.
+        cached_as: the folder of its programs in the cache, with the version in its name.
+        folder: the folder of its go.mod and go.sum; None if they are computed for the version.
+        packages: the main package of each program.
         stamps: variables that the linker sets.
     """
 
@@ -32,14 +32,14 @@ class Source:
 
 
 def kubernetes_stamps(version: str) -> dict[str, str]:
-    """What Kubernetes' programs say they are: without it, the API server says v0.0.0-master."""
+    """The version that Kubernetes' programs report: without it, the API server reports v0.0.0-master."""
     major, minor, _ = version.removeprefix("v").split(".", 2)
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     return {f"k8s.io/component-base/version.{name}": value for name, value in stamps.items()}
 
 
 def built_as(package: str) -> str:
-    """What `go build` calls a program: the last element of its package's path that is no major version."""
+    """The file name that `go build` uses: the last element of the package's path that is no major version."""
     elements = package.split("/")
     return elements[-2] if re.fullmatch(r"v\d+", elements[-1]) else elements[-1]
 
@@ -57,7 +57,7 @@ KUBERNETES_SOURCE = Source(
     stamps=kubernetes_stamps(KUBERNETES),
 )
 
-# The same module, so that it shares what is compiled; it has versions of its own, and one serves each Kubernetes.
+# The same module as Kubernetes, so that they share compiled packages. One kwok version serves every Kubernetes.
 KWOK_SOURCE = Source(
     cached_as=f"kwok-{KWOK}",
     folder=_HERE / "go",
@@ -65,7 +65,7 @@ KWOK_SOURCE = Source(
     stamps={"sigs.k8s.io/kwok/pkg/consts.Version": KWOK.removeprefix("v")},
 )
 
-# No part of a control plane: only the tests of the chart ask for it.
+# Not part of a control plane: only the tests of the chart need it.
 HELM_SOURCE = Source(
     cached_as=f"helm-{HELM}",
     folder=_HERE / "helm",

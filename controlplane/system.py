@@ -1,7 +1,7 @@
-"""What tests, demo and benchmarks need of the operating system, installed here and nowhere else.
+"""Programs of the operating system that tests, demo and benchmarks need.
 
-`tests/conftest.py` installs it once, before tests start: all that tests need if several workers run them, and what the
-chosen tests need otherwise.
+`tests/conftest.py` installs them once, before tests start: those of the selected tests, or those of all tests if
+several workers run them.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Programs of tests, and the Debian package of each.
+#: The Debian package of each program.
 PACKAGES: Mapping[str, str] = {
     "/usr/bin/python3": "python3",
     "/usr/sbin/sshd": "openssh-server",
@@ -30,14 +30,14 @@ PACKAGES: Mapping[str, str] = {
     "unshare": "util-linux",
     "wrk": "wrk",
 }
-#: Programs of benchmarks alone.
+#: Programs that only benchmarks need.
 BENCHMARKS = frozenset({"wrk"})
 TESTS = frozenset(PACKAGES) - BENCHMARKS
 
-#: How long another process may hold a lock of apt or dpkg, and one attempt of ours may take, in seconds.
+#: Seconds to wait for the locks of apt and dpkg, and for one attempt.
 WAIT = 600.0
 _RETRY_PERIOD = 1.0
-#: Locks of package files and of the lists of packages, for which apt-get does not wait by itself.
+#: The message for locks that apt-get does not wait for by itself: those of package files and package lists.
 _LOCKED = "Could not get lock"
 
 
@@ -47,13 +47,13 @@ class Missing(RuntimeError):
 
 @dataclass(frozen=True)
 class System:
-    """The operating system, as far as programs can be looked up and installed.
+    """Looks up and installs programs of the operating system.
 
     Attributes:
         path: folders of programs, as in `PATH`.
         root: whether this process may install packages.
         root_folder: folder in which absolute programs are looked up.
-        sleep: waits some seconds.
+        root_folder: folder in which absolute paths are looked up.
     """
 
     path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
@@ -62,25 +62,25 @@ class System:
     sleep: Callable[[float], None] = time.sleep
 
     def missing(self, programs: Collection[str]) -> list[str]:
-        """Return the programs that are not there."""
+        """Return the programs that are not installed."""
         return sorted(name for name in programs if not self._find(name))
 
     def lacks(self, programs: Collection[str], *, root: bool = False) -> list[str]:
-        """Return the missing programs, and `root` if it is needed and this process is another user's."""
+        """Return the missing programs, and `root` if the process needs to be root and is not."""
         return [*self.missing(programs), *(["root"] if root and not self.root else [])]
 
     def install(self, programs: Collection[str]) -> None:
         """Install missing programs with apt-get if possible; wait while another process holds its locks.
 
         Raises:
-            Missing: programs are missing still.
+            Missing: programs are still missing.
         """
         missing = self.missing(programs)
         if not missing:
             return
         output = ""
         if self.root and (apt := self._find("apt-get")):
-            # Without the newest lists, packages may be found all the same.
+            # Even if the update fails, the packages may be found.
             output = self._run([apt, "update"])
             output = self._run([apt, *_install(missing)]) or output
         if missing := self.missing(programs):
@@ -92,26 +92,26 @@ class System:
         return shutil.which(self.root_folder / program.lstrip("/"))
 
     def _run(self, command: list[str]) -> str:
-        """Run apt-get, again while its locks are held; return what it prints if it fails."""
+        """Run apt-get, and retry while its locks are held; return its output if it fails."""
         environment = {**os.environ, "PATH": self.path, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
         deadline = time.monotonic() + WAIT
         command = [*command, "--quiet", f"--option=DPkg::Lock::Timeout={WAIT:.0f}"]
         while True:
             try:
-                done = subprocess.run(
+                process = subprocess.run(
                     command, env=environment, check=False, capture_output=True, text=True, timeout=WAIT
                 )
             except subprocess.TimeoutExpired:
                 return f"{' '.join(command)}: no end after {WAIT:.0f} s"
-            if done.returncode == 0:
+            if process.returncode == 0:
                 return ""
-            if _LOCKED not in done.stderr or time.monotonic() >= deadline:
-                return done.stderr
+            if _LOCKED not in process.stderr or time.monotonic() >= deadline:
+                return process.stderr
             self.sleep(_RETRY_PERIOD)
 
 
 def message(missing: Iterable[str], output: str = "") -> str:
-    """Return what to do about missing programs: one message everywhere."""
+    """Return the message about missing programs: how to install them."""
     names = list(missing)
     programs = [name for name in names if name in PACKAGES]
     remedies = [f"run `apt-get {' '.join(_install(programs))}` as root"] if programs else []

@@ -1,4 +1,4 @@
-"""Waiting for something to become true."""
+"""Waits for a condition."""
 
 import time
 from collections.abc import Callable
@@ -8,15 +8,15 @@ T = TypeVar("T")
 
 
 def wait_for(condition: Callable[[], T], timeout: float = 10.0, every: float = 0.05, what: str = "") -> T:
-    """Call the condition until it gives something true, and give that back.
+    """Call the condition until its result is true, and return the result.
 
     Raises:
-        TimeoutError: it never did; the message has what it gave last.
+        TimeoutError: it was not true in time; the message has the last result.
     """
     deadline = time.monotonic() + timeout
-    while not (found := condition()):
+    while not (result := condition()):
         if time.monotonic() >= deadline:
             name = what or getattr(condition, "__name__", "the condition")
-            raise TimeoutError(f"{name}: not after {timeout:g} s; last: {found!r}")
+            raise TimeoutError(f"{name}: not after {timeout:g} s; last: {result!r}")
         time.sleep(every)
-    return found
+    return result

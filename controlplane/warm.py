@@ -1,4 +1,4 @@
-"""What a controller process needs, imported and compiled: processes that are forked from here start at once."""
+"""Imports and compiles what a controller process needs, so that processes forked from here start at once."""
 
 import jobgate.cluster.client
 import jobgate.serving.leader  # noqa: F401

@@ -1,4 +1,4 @@
-"""jobgate installed on a control plane, from the manifests that users get; the server runs beside it."""
+"""Installs jobgate on a control plane from its manifests, and runs the webhook server as a local process."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from jobgate.kinds import built_in
 _START_WAIT = 90.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
-# A job that only the webhook rejects shows whether the API server calls the webhook yet.
+# Only the webhook rejects this job, so it shows whether the API server calls the webhook yet.
 _POD = {"spec": {"containers": [{"name": "probe", "image": "probe"}]}}
 _PROBE: dict[str, Any] = {
     "apiVersion": "diengine.opendilab.org/v2alpha1",
@@ -32,22 +32,22 @@ _PROBE: dict[str, Any] = {
     "metadata": {"name": "probe"},
     "spec": {"preemptible": True, "tasks": [{"template": _POD}]},
 }
-#: Where webhook configurations are.
+#: The paths of webhook configurations.
 CONFIGURATIONS = tuple(
     f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations" for phase in ("mutating", "validating")
 )
 
 
 class InstalledWebhook:
-    """A webhook server process, and what makes the API server call it. Use it in a `with`.
+    """A webhook server process, and the objects that make the API server call it. Use it in a `with`.
 
-    The Service that the webhook configurations name is an ExternalName of this machine, so the API server takes the way
-    that it takes in a cluster: by the Service's name, with the certificate checked against it.
+    The Service in the webhook configurations is an ExternalName of this machine. So, as in a cluster, the API server
+    calls the webhook by the Service's name, and checks the certificate against that name.
 
     Attributes:
         namespace: one in which the API server calls it.
         folder: where certificates and the log are.
-        port, health_port: where the server listens, on loopback.
+        namespace: a namespace in which the API server calls it.
     """
 
     def __init__(self, plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> None:
@@ -61,17 +61,17 @@ class InstalledWebhook:
 
     @property
     def log(self) -> Path:
-        """The file of the server's log lines."""
+        """The server's log file."""
         return self.folder / "webhook.log"
 
     @property
     def pid(self) -> int:
-        """The server's process."""
+        """The PID of the server."""
         assert self._server is not None
         return self._server.pid
 
     def start(self) -> Self:
-        """Issue certificates, start the server, install everything, and come back when the webhook is called."""
+        """Issue certificates, start the server, install everything, and wait until the API server calls the webhook."""
         jobgate("certs", "issue", "--dir", str(self.folder), "--force")
         try:
             self._serve()
@@ -83,7 +83,7 @@ class InstalledWebhook:
         return self
 
     def install(self) -> None:
-        """Apply the manifests as a user does, with this server instead of pods."""
+        """Apply the manifests as a user does, but with this server instead of pods."""
         manifests = jobgate(
             "manifests",
             f"--ca-bundle={self.folder / 'ca.crt'}",
@@ -91,14 +91,14 @@ class InstalledWebhook:
             "--external-name=localhost",
             *self._run,
         )
-        # Who runs the runner installs what it may do. A megabyte of YAML takes seconds without libyaml.
+        # `controlplane.runner` installs the runner's rights. A megabyte of YAML takes seconds without libyaml.
         documents = yaml.load_all(manifests, yaml.CSafeLoader)
-        kept = [one for one in documents if not one["metadata"]["name"].startswith(ACCOUNT)]
-        self.plane.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": kept}))
+        items = [item for item in documents if not item["metadata"]["name"].startswith(ACCOUNT)]
+        self.plane.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
 
     def use(self, settings: Sequence[str] = ()) -> Self:
-        """Have the server run with these settings: start it, or start it again at the same port if it has others."""
+        """Run the server with these settings; restart it on the same port if it has other settings."""
         if self._server is None:
             self._settings = list(settings)
             return self.start()
@@ -112,24 +112,24 @@ class InstalledWebhook:
         self._settings = list(settings)
         self._serve(port)
         if self._run != run:
-            self.install()  # pods of some kinds are only sent where their jobs are run
+            self.install()  # pods of some kinds are sent to the webhook only if jobgate runs their jobs
         wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
 
     @property
     def _run(self) -> list[str]:
-        return [one for one in self._settings if one.startswith("--run=")]
+        return [flag for flag in self._settings if flag.startswith("--run=")]
 
     def stop(self) -> int | None:
-        """Stop the server as Kubernetes does, and give back its exit code."""
+        """Stop the server as Kubernetes does, and return its exit code."""
         server, self._server = self._server, None
         return None if server is None else stop(server)
 
     def _serve(self, port: int = 0) -> None:
         sockets = reserve_port(), reserve_port()
-        self.port, self.health_port = (one.getsockname()[1] for one in sockets)
+        self.port, self.health_port = (reserved.getsockname()[1] for reserved in sockets)
         self.port = port or self.port
-        for one in sockets:
-            one.close()
+        for reserved in sockets:
+            reserved.close()
         arguments = [
             "serve",
             "--bind=127.0.0.1",
@@ -160,8 +160,8 @@ class InstalledWebhook:
     def _is_called(self) -> bool:
         path = f"/apis/{_PROBE['apiVersion']}/namespaces/{self.namespace}/dijobs"
         _, answer = self.plane.client.post(path, _PROBE, {"dryRun": "All"})
-        # One that only warns says it so.
-        return any("spec.preemptible" in said for said in (answer.get("message", ""), *self.plane.client.warnings))
+        # In warn mode, the text is in a warning.
+        return any("spec.preemptible" in text for text in (answer.get("message", ""), *self.plane.client.warnings))
 
     def __enter__(self) -> Self:
         return self.start()
@@ -173,28 +173,28 @@ class InstalledWebhook:
 
 
 def jobgate(*arguments: str) -> str:
-    """Run the command `jobgate` in this process, which has imported it already; give back what it printed.
+    """Run the command `jobgate` in this process, and return its output.
 
     Raises:
-        RuntimeError: it failed.
+        RuntimeError: the command failed.
     """
-    mine = {name: None for name in os.environ if name not in environment()}
-    done = CliRunner(env=mine).invoke(main, arguments, catch_exceptions=False)
-    if done.exit_code != 0:
-        raise RuntimeError(f"jobgate {' '.join(arguments)}: code {done.exit_code}\n{done.output}")
-    return done.stdout
+    removed = {name: None for name in os.environ if name not in environment()}
+    result = CliRunner(env=removed).invoke(main, arguments, catch_exceptions=False)
+    if result.exit_code != 0:
+        raise RuntimeError(f"jobgate {' '.join(arguments)}: code {result.exit_code}\n{result.output}")
+    return result.stdout
 
 
-def stop(process: subprocess.Popen[bytes], patience: float = 30.0) -> int:
-    """Stop a process as Kubernetes does, and give back its exit code."""
+def stop(process: subprocess.Popen[bytes], timeout: float = 30.0) -> int:
+    """Stop a process as Kubernetes does, and return its exit code."""
     process.terminate()
     try:
-        return process.wait(patience)
+        return process.wait(timeout)
     except subprocess.TimeoutExpired:
         process.kill()
         return process.wait()
 
 
 def environment() -> dict[str, str]:
-    """The environment without settings of a user's own."""
+    """The environment without the user's settings of jobgate."""
     return {name: value for name, value in os.environ.items() if not name.startswith("JOBGATE_")}

@@ -1,4 +1,4 @@
-"""A whole control plane: with controllers, a scheduler, and nodes on which pods pretend to run."""
+"""A whole control plane: with controllers, a scheduler, and nodes with simulated pods."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -22,14 +22,14 @@ _NODES = "/api/v1/nodes"
 class WholeControlPlane(ControlPlane):
     """A `ControlPlane` that also runs kube-controller-manager, kube-scheduler and kwok. Use it in a `with`.
 
-    Deployments and Jobs make pods, these get nodes and run (simulated: no container starts), Services get
-    EndpointSlices, what an owner leaves is collected, a deleted namespace goes away, and Pods have ServiceAccounts.
-    What becomes of a pod is said by its annotations (`simulation.py`).
+    Deployments and Jobs create pods, which are scheduled and run (simulated: no container starts). Services get
+    EndpointSlices, dependents are garbage-collected, deleted namespaces go away, and pods have ServiceAccounts.
+    Annotations of a pod say how it ends (`simulation.py`).
     """
 
     assets: WholeAssets
 
-    # With controllers, there is a ServiceAccount `default`, and pods get its token as in any cluster.
+    # The controllers create the ServiceAccount `default`, and pods get its token.
     _apiserver_flags: ClassVar[Sequence[str]] = ()
 
     def __init__(
@@ -40,7 +40,7 @@ class WholeControlPlane(ControlPlane):
         scheduler_flags: Sequence[str] = (),
         manager_flags: Sequence[str] = (),
     ) -> None:
-        """It starts with as many nodes of the usual capacity."""
+        """`nodes` is the number of nodes at the start, with the default capacity."""
         super().__init__(assets, apiserver_flags)
         self._nodes = nodes
         self._scheduler_flags = scheduler_flags
@@ -49,7 +49,7 @@ class WholeControlPlane(ControlPlane):
     def add_nodes(
         self, *names: str, capacity: Mapping[str, str] = CAPACITY, labels: Mapping[str, str] | None = None
     ) -> None:
-        """Add nodes, and come back when they take pods."""
+        """Add nodes, and return when they accept pods."""
         with self.api() as api:
             for name in names:
                 status, answer = api.post(_NODES, node(name, capacity, labels))
@@ -68,7 +68,7 @@ class WholeControlPlane(ControlPlane):
                 self.assets.kube_controller_manager, self.folder, manager, self._manager_flags
             ),
             kube_scheduler_program(self.assets.kube_scheduler, configuration, self._scheduler_flags),
-            # It stands for all kubelets, and nobody tests their rights.
+            # With the administrator's rights: no test needs the rights of kubelets.
             kwok_program(self.assets.kwok, self.folder, self.kubeconfig),
         )
         self.add_nodes(*(f"node-{number}" for number in range(self._nodes)))
@@ -76,5 +76,5 @@ class WholeControlPlane(ControlPlane):
 
 
 def has_account(api: ClusterApi, namespace: str) -> bool:
-    """Whether pods can be made in the namespace: the controllers have made the ServiceAccount that they get."""
+    """Whether the namespace is ready for pods: the controllers have created its ServiceAccount `default`."""
     return api.get(f"/api/v1/namespaces/{namespace}/serviceaccounts/default")[0] == 200

@@ -1,4 +1,4 @@
-"""What all tests share: the control planes, and how tests are spread over processes."""
+"""Shared fixtures, and the distribution of tests over processes."""
 
 import gc
 import os
@@ -13,42 +13,41 @@ pytest_plugins = ["controlplane.fixtures"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests of a control plane mostly wait for it."""
+    """Return one more than the number of cores, since tests with a control plane mostly wait for it."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests of one control plane in one process, and those of one file, where tests run in several.
+    """Run the tests of one control plane, and those of one file, in the same process, so that they share fixtures.
 
-    What they share is made once then. xdist reads these marks as soon as all tests are collected, so that is too late
-    to set them.
+    The marks are set here because xdist reads them as soon as all tests are collected.
     """
     file = item.nodeid.partition("::")[0]
     item.add_marker(pytest.mark.xdist_group(min(_planes(item), key=len, default=file)))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the tests of the control planes, the longest groups: those of one follow each other.
+    """Start with the tests of control planes, which are the longest groups, sorted by control plane.
 
-    Those with the runner come last, so that the webhook beside them starts with its settings only once.
+    Tests with the runner come last, so that the webhook restarts only once with the runner's settings.
     """
     items.sort(key=lambda item: (-max(map(len, _planes(item)), default=0), "running_webhook" in _fixtures(item)))
 
 
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Install what the tests need of the system once, before several workers start: apt-get has one lock."""
+    """Install the programs that tests need, before several workers start: apt-get has one lock."""
     _install(system.TESTS, config)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Install what the tests of a single process need, before the first one starts."""
+    """Install the programs that the tests of a single process need, before the first test starts."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
         _install({program for item in session.items for program in _needs(item)}, session.config)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a test whose programs are missing, with the command that installs them."""
+    """Fail a test if its programs are missing, with the command that installs them."""
     machine, needs = system.System(), _needs(item)
     if lacks := machine.lacks(needs, root=any(mark.kwargs.get("root") for mark in item.iter_markers("needs"))):
         lacking(system.message(lacks))
@@ -73,7 +72,7 @@ def _install(programs: Collection[str], config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Leave what the tests are made of to no garbage collection, now or later: each would go through all of it."""
+    """Exclude the collected tests from garbage collection, which would visit all of them each time."""
     gc.disable()
     try:
         return (yield)
@@ -84,7 +83,7 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Stop a control plane, and what runs beside it, after its last test: an idle one takes a fifth of a core."""
+    """Stop a control plane and its processes after its last test: an idle one uses a fifth of a core."""
     yield
     if not isinstance(item, pytest.Function):
         return

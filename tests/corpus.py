@@ -1,4 +1,4 @@
-"""The corpus: the jobs of `examples/`, good ones and broken twins with the denial that they announce."""
+"""The jobs of `examples/`: good ones, and broken ones with their expected faults."""
 
 from copy import deepcopy
 from functools import cache
@@ -9,23 +9,23 @@ import yaml
 
 ROOT = Path("examples")
 BROKEN = sorted(ROOT.glob("*/broken/*.yaml"))
-#: Prerequisites are no jobs; tests/prerequisites and tests/e2e have their examples.
+#: Without the prerequisites, which are no jobs; tests/prerequisites and tests/e2e use those.
 GOOD = sorted(file for file in ROOT.glob("*/*.yaml") if file.parent.name != "prerequisites")
 
 
 def name_of(file: Path) -> str:
-    """Return what a test calls an example."""
+    """Return the name of an example in tests."""
     return str(file.relative_to(ROOT).with_suffix(""))
 
 
 def announced(file: Path) -> list[str]:
-    """Return the beginnings of the faults that a broken example says it is denied for."""
+    """Return the expected faults in the comments of a broken example, or their beginnings."""
     lines = file.read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("# denied: ") for line in lines if line.startswith("# denied: ")]
 
 
 def jobs(file: Path) -> list[dict[str, Any]]:
-    """Return the objects of an example, which are the caller's own."""
+    """Return copies of the objects of an example."""
     return deepcopy(_read(file))
 
 
@@ -35,14 +35,14 @@ def _read(file: Path) -> list[dict[str, Any]]:
 
 
 def holds(stored: Any, written: Any) -> bool:
-    """Tell whether an object has all that another says."""
+    """Whether a stored object has all fields and items of the written one."""
     if isinstance(written, dict):
         return isinstance(stored, dict) and all(key in stored and holds(stored[key], written[key]) for key in written)
     if isinstance(written, list):
-        # A default may add to the end of a list, as a port.
+        # A default may append to a list, for example a port.
         return (
             isinstance(stored, list)
             and len(stored) >= len(written)
-            and all(holds(one, other) for one, other in zip(stored, written, strict=False))
+            and all(holds(item, written_item) for item, written_item in zip(stored, written, strict=False))
         )
     return type(stored) is type(written) and bool(stored == written)

@@ -1,7 +1,7 @@
-"""Whole texts of messages, one file per package: tests compare field and reason, and that the text is in the file.
+"""Complete texts of messages, in a file for each package: tests check field and reason, and that the file has the text.
 
-`JOBGATE_MESSAGES=write pytest tests/kinds tests/rules` adds the texts that a file lacks. Delete the files before to drop
-old ones.
+`JOBGATE_MESSAGES=write pytest tests/kinds tests/rules` adds missing texts to the files. Delete the files first to remove
+old texts.
 """
 
 import os

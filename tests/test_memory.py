@@ -1,4 +1,4 @@
-"""What is kept of observed objects: of each informer of each process, whatever the objects hold."""
+"""The memory for observed objects is bounded in each informer of each process, whatever the objects contain."""
 
 import ast
 import asyncio
@@ -28,7 +28,7 @@ from jobgate.serving.metrics import ServingMetrics
 from jobgate.serving.rotation import Keeper
 
 MIB = 1024 * 1024
-#: Most that is kept of an object of a megabyte for which no room is taken, in characters.
+#: Maximum characters that are kept of a large object without taking room for it.
 BOUND = 32 * 1024
 TEXT = "x" * 63
 LABELS = dict([MANAGED_BY]) | {RUN_LABEL: "u", KIND_LABEL: "dijobs", JOB_LABEL: "train", TASK_LABEL: "learner"}
@@ -48,7 +48,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 def hostile(name: str) -> dict[str, Any]:
-    found = FIELDS[name]
+    fields = FIELDS[name]
     metadata = {
         "name": name.replace(" ", "-"),
         "namespace": "ada",
@@ -56,11 +56,11 @@ def hostile(name: str) -> dict[str, Any]:
         "resourceVersion": "1",
         "labels": LABELS,
     }
-    return {**found, "metadata": metadata | found.get("metadata", {})}
+    return {**fields, "metadata": metadata | fields.get("metadata", {})}
 
 
 class Hostile:
-    """An API server on which every object that is listed is hostile."""
+    """An API server with only hostile objects."""
 
     async def pages(self, _: Resource) -> AsyncIterator[Page]:
         yield Page(map(hostile, FIELDS), "1")
@@ -115,7 +115,7 @@ def rotation() -> Any:
 
 @pytest.fixture
 def informers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Informer[Any]]]:
-    """All informers that are created, with the file that does."""
+    """All informers, with the files that create them."""
     created: list[tuple[str, Informer[Any]]] = []
     create = Informer.__init__
 
@@ -137,7 +137,7 @@ def informers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Informer[Any]]
 
 
 async def filled(process: Callable[[], Any], informers: list[tuple[str, Informer[Any]]]) -> None:
-    """Run a process until all its informers have listed."""
+    """Run a process until all its informers are filled."""
     before, task = len(informers), asyncio.ensure_future(process())
     async with asyncio.timeout(120):
         while len(informers) == before or not all(informer.settled for _, informer in informers):
@@ -152,7 +152,7 @@ PROCESSES = [server, controller, runner, rotation]
 
 
 @pytest.mark.parametrize("process", PROCESSES, ids=lambda process: process.__name__)
-async def test_of_a_hostile_object_little_is_kept_or_room_is_taken(
+async def test_little_of_a_hostile_object_is_kept_unless_it_takes_room(
     process: Callable[[], Any], informers: list[tuple[str, Informer[Any]]]
 ) -> None:
     await filled(process, informers)
@@ -167,7 +167,7 @@ async def test_of_a_hostile_object_little_is_kept_or_room_is_taken(
 
 
 def calls() -> set[str]:
-    """The files that create informers."""
+    """Return the files that create informers."""
     return {
         str(file)
         for file in Path("jobgate").rglob("*.py")
@@ -176,13 +176,13 @@ def calls() -> set[str]:
     }
 
 
-async def test_no_informer_is_left_out(informers: list[tuple[str, Informer[Any]]]) -> None:
+async def test_every_informer_is_tested(informers: list[tuple[str, Informer[Any]]]) -> None:
     for process in PROCESSES:
         await filled(process, informers)
     assert calls() == {str(Path(file).relative_to(Path.cwd())) for file, _ in informers}
 
 
-def test_a_namespace_has_as_much_as_it_leaves_and_three_times_as_much_of_small_objects() -> None:
+def test_a_namespace_gets_half_of_the_room_and_three_quarters_for_small_objects() -> None:
     for size, most in ((MIB, 50), (SMALL, 75 * MIB // SMALL)):
         room = Room(100 * MIB)
         kept = sum(room.swap("ada", size) for _ in range(100 * MIB // size))
@@ -194,7 +194,7 @@ def test_a_namespace_has_as_much_as_it_leaves_and_three_times_as_much_of_small_o
         assert room.fits("ada", size)
 
 
-def test_no_number_of_namespaces_takes_all_room() -> None:
+def test_many_namespaces_cannot_take_all_room() -> None:
     room = Room(100 * MIB)
     for number in range(100):
         while room.swap(f"n{number}", SMALL):
@@ -217,14 +217,14 @@ def test_no_number_of_namespaces_takes_all_room() -> None:
     ],
     ids=["a long text", "a long list", "other types", "no object", "no list"],
 )
-def test_of_an_object_only_declared_fields_are_kept(value: Any, shape: Any, expected: Any) -> None:
+def test_only_declared_fields_of_an_object_are_kept(value: Any, shape: Any, expected: Any) -> None:
     assert project(value, shape) == expected
 
 
 @pytest.mark.parametrize(
     "value", [{"a": "x" * 5_000}, [{}] * 5_000, {"a": [1] * 5_000}], ids=["text", "objects", "list"]
 )
-def test_the_weight_of_a_value_is_about_its_memory(value: Any) -> None:
+def test_the_weight_of_a_value_is_close_to_its_memory(value: Any) -> None:
     copied = json.dumps(value)
     tracemalloc.start()
     kept = json.loads(copied)
@@ -234,7 +234,7 @@ def test_the_weight_of_a_value_is_about_its_memory(value: Any) -> None:
 
 
 class Played(Hostile):
-    """An API server that lists these objects, and then sends these events, each when it is asked for."""
+    """An API server that lists these objects, and then sends these events."""
 
     def __init__(self, listed: list[dict[str, Any]], *events: tuple[str, dict[str, Any]]) -> None:
         self.listed, self.events, self.idle = listed, list(events), False
@@ -244,8 +244,8 @@ class Played(Hostile):
 
     async def watch(self, *_: Any) -> AsyncIterator[dict[str, Any]]:
         while self.events:
-            change, found = self.events.pop(0)
-            yield {"type": change, "object": found}
+            change, document = self.events.pop(0)
+            yield {"type": change, "object": document}
         self.idle = True
         await asyncio.Event().wait()
 
@@ -278,7 +278,7 @@ FULL = [named(f"x{number}") for number in range(4)]
     ],
     ids=["listed", "added", "grown", "changed", "unkept deleted", "kept deleted", "again"],
 )
-async def test_beyond_the_room_of_a_namespace_nothing_is_taken_for_absent(
+async def test_an_object_beyond_the_room_of_its_namespace_does_not_count_as_absent(
     listed: list[dict[str, Any]], events: list[tuple[str, dict[str, Any]]], unkept: int
 ) -> None:
     informer: Informer[dict[str, Any]] = Informer(Resource("xs", "v1", ""), keep=dict, room=Room(50_000))
@@ -292,7 +292,7 @@ async def test_beyond_the_room_of_a_namespace_nothing_is_taken_for_absent(
         assert informer.get("absent", "ada") is None
 
 
-async def test_where_there_is_no_room_less_is_kept() -> None:
+async def test_less_of_an_object_is_kept_without_room() -> None:
     informer: Informer[dict[str, Any]] = Informer(
         Resource("xs", "v1", ""), keep=dict, room=Room(50_000), less=lambda found: {"metadata": found["metadata"]}
     )
@@ -300,7 +300,7 @@ async def test_where_there_is_no_room_less_is_kept() -> None:
     assert ["text" in (informer.get(f"x{number}", "ada") or {}) for number in range(4)] == [True, True, False, False]
 
 
-async def test_what_was_not_kept_is_listed_again_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dropped_objects_are_listed_again_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobgate.cluster.informer.RELIST_PERIOD", 0.0)
     monkeypatch.setattr("jobgate.cluster.informer.RELIST_TIMES", 0)
     monkeypatch.setattr("jobgate.cluster.informer.RETRY_PERIOD", 0.0)

@@ -6,7 +6,7 @@ from jobgate import names
 
 Format = Callable[[str], str | None]
 
-#: Each format, texts that it takes, and texts that it rejects.
+#: Each format, texts that it accepts, and texts that it rejects.
 FORMATS: list[tuple[Format, list[str], list[str]]] = [
     (
         names.dns_label,
@@ -91,33 +91,41 @@ FORMATS: list[tuple[Format, list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("takes", "text"),
-    [pytest.param(takes, text, id=f"{takes.__name__} {text[:20]!r}") for takes, right, _ in FORMATS for text in right],
+    ("format_", "text"),
+    [
+        pytest.param(format_, text, id=f"{format_.__name__} {text[:20]!r}")
+        for format_, right, _ in FORMATS
+        for text in right
+    ],
 )
-def test_a_format_takes_what_kubernetes_takes(takes: Format, text: str) -> None:
-    assert takes(text) is None
+def test_a_format_accepts_what_kubernetes_accepts(format_: Format, text: str) -> None:
+    assert format_(text) is None
 
 
 @pytest.mark.parametrize(
-    ("takes", "text"),
-    [pytest.param(takes, text, id=f"{takes.__name__} {text[:20]!r}") for takes, _, wrong in FORMATS for text in wrong],
+    ("format_", "text"),
+    [
+        pytest.param(format_, text, id=f"{format_.__name__} {text[:20]!r}")
+        for format_, _, wrong in FORMATS
+        for text in wrong
+    ],
 )
-def test_a_format_says_what_would_be_right(takes: Format, text: str) -> None:
-    assert (takes(text) or "").split()[0] in {"must", "the", "each"}
+def test_a_format_reports_what_would_be_valid(format_: Format, text: str) -> None:
+    assert (format_(text) or "").split()[0] in {"must", "the", "each"}
 
 
 @pytest.mark.parametrize("number", [1, 80, 65535])
-def test_a_port_is_of_16_bits(number: int) -> None:
+def test_valid_port_numbers_are_accepted(number: int) -> None:
     assert names.port_number(number) is None
 
 
 @pytest.mark.parametrize("number", [-1, 0, 65536, 10**30])
-def test_no_port_is_of_more(number: int) -> None:
+def test_invalid_port_numbers_are_rejected(number: int) -> None:
     assert names.port_number(number) == "must be between 1 and 65535"
 
 
-@pytest.mark.parametrize("format_", [takes for takes, _, _ in FORMATS], ids=lambda takes: takes.__name__)
-def test_no_text_is_slow_to_judge(format_: Format) -> None:
-    # The expressions do not backtrack: a text of megabytes that almost fits is rejected without delay.
+@pytest.mark.parametrize("format_", [format_ for format_, _, _ in FORMATS], ids=lambda format_: format_.__name__)
+def test_no_text_is_slow_to_check(format_: Format) -> None:
+    # The expressions do not backtrack: a text of megabytes that almost matches is rejected at once.
     for almost in ("a" * 10**6 + "!", "a." * 10**6 + "!", "a-" * 10**6, "1:" * 10**6, "." * 10**6):
         format_(almost)

@@ -1,4 +1,4 @@
-"""What installed packages add."""
+"""Objects from entry points of installed packages."""
 
 from importlib import metadata
 from typing import Any
@@ -10,11 +10,11 @@ from jobgate.packages import Unusable, provided
 
 
 def entry(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    found = metadata.EntryPoint("mine", value, "things")
-    monkeypatch.setattr(packages, "entry_points", lambda **_: [found])
+    entry_point = metadata.EntryPoint("mine", value, "things")
+    monkeypatch.setattr(packages, "entry_points", lambda **_: [entry_point])
 
 
-def test_what_a_package_provides_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_point_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     entry(monkeypatch, "math:pi")
     assert provided("things", float) == [3.141592653589793]
 
@@ -27,7 +27,7 @@ def test_what_a_package_provides_is_loaded(monkeypatch: pytest.MonkeyPatch) -> N
         ("math:pi", int, "must be a int, not a float"),
     ],
 )
-def test_what_cannot_be_used_is_told_with_its_place(
+def test_an_unusable_entry_point_is_reported_by_name(
     monkeypatch: pytest.MonkeyPatch, value: str, wanted: type[Any], fault: str
 ) -> None:
     entry(monkeypatch, value)

@@ -1,1 +1,1 @@
-"""Generators of files that are committed: `make crds` and `make docs` run them, `make check` compares."""
+"""Generators of committed files: `make crds` and `make docs` run them, `make check` compares the files."""

@@ -1,7 +1,7 @@
-"""Writes the definitions of pod templates and volumes, of all minors, from the package kubernetes-validate.
+"""Writes the definitions of pod templates and volumes of all Kubernetes minors, from the package kubernetes-validate.
 
 python -m tools.pod_definitions          write the file
-python -m tools.pod_definitions --check  fail where the file is not what the definitions give
+python -m tools.pod_definitions --check  fail if the file is out of date
 """
 
 import json
@@ -33,8 +33,8 @@ _KEPT: Final = frozenset(
     }
 )
 
-# Required by the definitions, and yet left out of Pods that the API server takes: there the absent value is the zero
-# value, and that one is legal (k8s.io/kubernetes, pkg/apis/core/validation/validation.go).
+# Required by the definitions, but the API server accepts Pods without them: a missing value is the zero value, which is
+# valid (k8s.io/kubernetes, pkg/apis/core/validation/validation.go).
 _OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
     "HTTPHeader": frozenset({"value"}),
     "ISCSIVolumeSource": frozenset({"lun"}),
@@ -44,8 +44,8 @@ _OPTIONAL: Final[Mapping[str, frozenset[str]]] = {
     "Sysctl": frozenset({"value"}),
 }
 
-# Lists that are merged by key in a Pod, and may hold the same key twice there, or none (a key that is neither required
-# nor has a constant default): as a map list of a CRD they would be rejected.
+# Lists that are merged by key in a Pod, but may have duplicate keys, or a key that is neither required nor has a
+# default. As map lists of a CRD they would be rejected.
 _ATOMIC: Final = frozenset(
     {
         ("Container", "env"),
@@ -61,16 +61,16 @@ _ATOMIC: Final = frozenset(
 
 
 def definitions(published: Mapping[str, Schema], wanted: Iterable[str]) -> dict[str, Schema]:
-    """Return the definitions that types need, by their short names, each with only what a structural schema has.
+    """Return the definitions that types need, by their short names, reduced to fields of structural schemas.
 
     Args:
         published: Kubernetes' own, by their full names.
         wanted: Full names of types.
 
     Raises:
-        ValueError: When two that are needed have the same short name.
+        ValueError: Two needed types have the same short name.
     """
-    found: dict[str, Schema] = {}
+    needed: dict[str, Schema] = {}
     full: dict[str, str] = {}
     waiting = list(wanted)
     while waiting:
@@ -78,10 +78,10 @@ def definitions(published: Mapping[str, Schema], wanted: Iterable[str]) -> dict[
         short = _short(name)
         if full.setdefault(short, name) != name:
             raise ValueError(f"{name} and {full[short]} are both called {short}")
-        if short not in found and short not in GIVEN:
-            found[short] = order(_optional(_node(published[name]), short))
+        if short not in needed and short not in GIVEN:
+            needed[short] = order(_optional(_node(published[name]), short))
             waiting.extend(_references(published[name]))
-    return {name: _with_atomic_lists(schema, name, found) for name, schema in found.items()}
+    return {name: _with_atomic_lists(schema, name, needed) for name, schema in needed.items()}
 
 
 def _node(schema: Schema) -> Schema:
@@ -109,8 +109,8 @@ def _short(name: str) -> str:
 
 
 def _without_null(types: Iterable[str]) -> str:
-    (one,) = (name for name in types if name != "null")
-    return one
+    (name,) = (name for name in types if name != "null")
+    return name
 
 
 def _optional(schema: Schema, name: str) -> Schema:
@@ -142,13 +142,13 @@ def _lacks_a_key(schema: Schema, known: Mapping[str, Schema]) -> bool:
 
 
 def text() -> str:
-    """Return what the generated file must hold: JSON, one line for each time that a definition changed."""
+    """Return the text of the generated file: JSON, with a line for each version of a definition."""
     table: dict[str, dict[str, Any]] = {}
     for minor in MINORS:
-        found = definitions(published(minor), WANTED)
-        for name in {*table, *found}:
+        current = definitions(published(minor), WANTED)
+        for name in {*table, *current}:
             versions = table.setdefault(name, {})
-            schema = found.get(name)  # None where it is no more
+            schema = current.get(name)  # None if it is removed
             if not versions or versions[next(reversed(versions))] != schema:
                 versions[minor] = schema
     return "{\n" + ",\n".join(_entry(name, table[name]) for name in sorted(table)) + "\n}\n"
@@ -157,12 +157,12 @@ def text() -> str:
 def published(minor: str) -> dict[str, Any]:
     """Return Kubernetes' own definitions of a minor, by their full names."""
     folder = files("kubernetes_validate") / "kubernetes-json-schema" / f"v{minor}.0-local"
-    found: dict[str, Any] = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
-    return found
+    document: dict[str, Any] = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
+    return document
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the file; the exit code is 1 where a check fails."""
+    """Write or check the file; the exit status is 1 if a check fails."""
     path = Path(crdgen.podtemplate.__file__).with_name(FILE)
     if "--check" not in arguments:
         path.write_text(text(), encoding="utf-8")

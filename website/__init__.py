@@ -1,1 +1,1 @@
-"""The documentation as a website: `make site` builds it from README.md, docs/ and the help of the commands."""
+"""The website of the documentation: `make site` builds it from README.md, docs/ and the help of the commands."""

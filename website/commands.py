@@ -37,10 +37,10 @@ def _helps(command: click.Command, name: str, parent: click.Context | None) -> I
     yield context.command_path, command.get_help(context)
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
-            found = command.get_command(context, child)
+            subcommand = command.get_command(context, child)
             # `jobgate crdgen` passes its arguments on to crdgen, which has a page of its own.
-            if found is not None and child != "crdgen":
-                yield from _helps(found, child, context)
+            if subcommand is not None and child != "crdgen":
+                yield from _helps(subcommand, child, context)
 
 
 def _crdgen_help(program: str, *command: str) -> str:

@@ -1,10 +1,11 @@
-"""Hooks of MkDocs: pages that are not in docs/, and links that leave it."""
+"""Hooks of MkDocs: add pages from outside docs/, and rewrite links to outside docs/."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -14,7 +15,7 @@ from mkdocs.structure.pages import Page
 from website.commands import crdgen_page, jobgate_page
 
 ROOT = Path(__file__).parents[1]
-#: Files at the root of the repository, and the page that each becomes.
+#: The page of each file at the root of the repository.
 ROOT_PAGES = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "project/contributing.md",
@@ -27,8 +28,37 @@ _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)")
 _FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the pages of the patterns in `nav`."""
+    config.nav = listed(config.nav, Path(config.docs_dir))
+    return config
+
+
+def listed(nav: Any, folder: Path) -> Any:
+    """Return a part of `nav` in which each pattern, such as `reference/kinds/*.md`, is the pages that match.
+
+    Raises:
+        PluginError: no page matches a pattern.
+    """
+    if isinstance(nav, list):
+        return [listed(item, folder) for item in nav]
+    if isinstance(nav, dict):
+        return {title: listed(item, folder) for title, item in nav.items()}
+    if not isinstance(nav, str) or "*" not in nav:
+        return nav
+    if files := sorted(folder.glob(nav)):
+        return [{_heading(file): file.relative_to(folder).as_posix()} for file in files]
+    raise PluginError(f"nav: {nav}: no page matches")
+
+
+def _heading(file: Path) -> str:
+    """Return the heading of a page. MkDocs finds none below the comment of a generated page."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ").replace("`", "")
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages of commands, and those of files at the root."""
+    """Add the pages of commands and of files at the root."""
     generated = {"reference/commands/jobgate.md": jobgate_page(), "reference/commands/crdgen.md": crdgen_page()}
     generated |= {page: (ROOT / name).read_text(encoding="utf-8") for name, page in ROOT_PAGES.items()}
     for uri, content in generated.items():
@@ -37,7 +67,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs' own
-    """Turn links that leave docs/ into links to other pages or to the repository."""
+    """Rewrite links to outside docs/ as links to other pages or to the repository."""
     at = page.file.src_uri
     source = next((name for name, uri in ROOT_PAGES.items() if uri == at), f"docs/{at}")
     texts = _FENCE.split(markdown)
@@ -47,7 +77,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def relink(link: str, source: str, at: str, repository: str) -> str:
-    """Return a link of a file of the repository as a link of the page that the file becomes.
+    """Rewrite a link in a file as a link in the file's page.
 
     Args:
         link: relative, without an anchor.
@@ -56,7 +86,7 @@ def relink(link: str, source: str, at: str, repository: str) -> str:
         repository: the address of the repository.
 
     Raises:
-        PluginError: nothing is there.
+        PluginError: the target does not exist.
     """
     target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
     if not (ROOT / target).exists():

@@ -20,7 +20,7 @@ from controlplane.system import Missing, System
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print the tables, and keep the figures where that is wanted."""
+    """Measure, print the tables, and write the figures if requested."""
     parser = argparse.ArgumentParser(prog="python -m bench.comparison", description=__doc__)
     parser.add_argument("--rounds", type=int, help="turns of each server (4; quick: 2)")
     parser.add_argument("--seconds", type=int, help="of each turn (2; quick: 1)")

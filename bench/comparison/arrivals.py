@@ -1,8 +1,7 @@
-"""Requests that arrive at random, at a rate: independent callers, as those of an API server (Poisson arrivals).
+"""Sends requests at random times and a given rate, like the independent callers of an API server (Poisson arrivals).
 
-`wrk` delays by whole milliseconds, so its requests come in bursts, one a millisecond. Here each request is sent when it
-is due, but for the 50 µs by which Linux may be late. Its latency counts from then on, also while no connection is free:
-a slow server is not asked less.
+`wrk` waits for whole milliseconds, so it sends bursts. Here each request is sent when it is due; Linux may delay it by
+50 µs. Its latency starts at that time, even if no connection is free: a slow server does not get fewer requests.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from select import select
 
 from bench.comparison.jobs import REQUEST
 
-#: More than ever wait at once at half of the maximum.
+#: More than the requests that wait at the same time at half of the maximum rate.
 CONNECTIONS = 32
-#: Bytes of the largest request, and more: the whole of it is sent at once.
+#: More bytes than the largest request has, so that it is sent at once.
 SEND_BUFFER = 4 * 1024 * 1024
-#: Seconds after which an answer is missing.
+#: Seconds to wait for a response.
 TIMEOUT = 20.0
-#: Of all requests, the part that was answered within each figure.
+#: The share of requests for each percentile.
 PARTS = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 class Caller:
-    """A connection, and what it waits for.
+    """A connection that sends one request at a time.
 
     Attributes:
-        due: when the request should have been sent that it has sent last.
+        due: when its last request was due.
     """
 
     def __init__(self, port: int, context: ssl.SSLContext) -> None:
@@ -54,12 +53,12 @@ class Caller:
         return self._socket.fileno()
 
     def send(self, request: bytes, due: float) -> None:
-        """Send a request that was due at a time."""
+        """Send a request that was due at that time."""
         self.due = due
         self._socket.sendall(request)
 
     def receive(self) -> bytes:
-        """Return the answer if it is whole, and nothing before: the end of the handshake may have arrived."""
+        """Return the response if it is complete, else an empty text: the data may be the end of the handshake."""
         with suppress(ssl.SSLWantReadError):
             while more := self._socket.recv(65536):
                 self._arrived += more
@@ -71,14 +70,14 @@ class Caller:
 
 
 def whole(answer: bytes) -> bool:
-    """Tell whether an answer has arrived to its end: by its length, or with the last of its chunks."""
+    """Whether a response is complete: by its Content-Length, or its last chunk."""
     head, _, body = answer.partition(b"\r\n\r\n")
     length = _LENGTH.search(head)
     return len(body) >= int(length[1]) if length else answer.endswith(b"\r\n0\r\n\r\n")
 
 
 class Requests:
-    """The bodies of a file, a line each, in turn; in each, the number of the request."""
+    """The requests for the bodies in a file, one body in each line, in turn; each gets the number of the request."""
 
     def __init__(self, port: int, path: str, bodies: Path) -> None:
         head = f"POST {path}?timeout=10s HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json, */*\r\n"
@@ -87,13 +86,13 @@ class Requests:
         self._count = 0
 
     def next(self) -> bytes:
-        """Return a request that has not been sent before."""
+        """Return a new request."""
         self._count += 1
         return self._whole[self._count % len(self._whole)].replace(REQUEST.encode(), b"%06x" % self._count)
 
 
 def run(port: int, requests: Requests, words: bytes, rate: float, seconds: float) -> tuple[list[float], int, float]:
-    """Return the latencies in seconds, how many answers lack the words, and how long it took."""
+    """Return the latencies in seconds, the number of wrong responses, and the duration."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     free = [Caller(port, context) for _ in range(CONNECTIONS)]
@@ -123,7 +122,7 @@ def run(port: int, requests: Requests, words: bytes, rate: float, seconds: float
 
 
 def main() -> None:
-    """Send, and print what came of it as one line of JSON, as `load.lua` does."""
+    """Send the requests, and print the results as one line of JSON, as `load.lua` does."""
     parser = argparse.ArgumentParser(prog="python -m bench.comparison.arrivals")
     parser.add_argument("port", type=int)
     parser.add_argument("path")

@@ -37,7 +37,7 @@ def stored(job: dict[str, Any], variant: int) -> dict[str, Any]:
 def review(
     new: dict[str, Any], plural: str, variant: int, *, old: dict[str, Any] | None = None, kind: str = ""
 ) -> bytes:
-    """Return the review of a CREATE, or of an UPDATE where there is an old object."""
+    """Return the review of a CREATE, or of an UPDATE if there is an old object."""
     api_version = new.get("apiVersion", "v1")
     group, _, version = api_version.rpartition("/")
     what = {"group": group, "version": version, "kind": new.get("kind", kind)}

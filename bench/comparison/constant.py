@@ -1,4 +1,4 @@
-"""The least that aiohttp and uvloop can do: read the body, allow it by its uid, which Go's envelope has first."""
+"""The fastest possible server with aiohttp and uvloop: allows every request, and reads only its uid."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from aiohttp import web
 
 BEFORE = b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"'
 AFTER = b'","allowed":true}}'
-#: The least that a mutation of a DIJob can be.
+#: The smallest mutation of a DIJob.
 ONE_FIELD = base64.b64encode(b'[{"op":"add","path":"/spec/preemptible","value":false}]')
 PATCHED = b'","allowed":true,"patchType":"JSONPatch","patch":"' + ONE_FIELD + b'"}}'
 
 
 async def serve(port: int, tls: Path, *, one_field: bool = False) -> None:
-    """Serve until the process is ended; with `one_field` a mutation sets one."""
+    """Serve until the process ends; with `one_field` a mutation sets one field."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
         uid = (await request.read()).partition(b'"uid":"')[2].partition(b'"')[0]

@@ -1,4 +1,4 @@
-"""The webhooks in Go, built once into the project's cache."""
+"""Builds the webhooks in Go, once, into the project's cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.comparison.servers import GO, TEMPLATES
 from controlplane import Terminal
 from controlplane.cache import cache_folder, is_program, locked
 from controlplane.golang import find_or_install_go
-from controlplane.run import run_with_news
+from controlplane.run import run_with_progress
 
 _GO = Path(__file__).parent.parent / "go"
 MODULES: Mapping[str, Path] = {GO: _GO / "basic", TEMPLATES: _GO / "templates"}
@@ -22,7 +22,7 @@ def find_or_build(module: Path) -> Path:
     """Return the program of a module, kept in the cache under the hash of its sources.
 
     Raises:
-        BuildError: with what failed and what to do.
+        BuildError: the build fails; the message says what to do.
     """
     progress = Terminal()
     folder = cache_folder(os.environ) / "bench" / f"{module.name}-{_digest(module)}"
@@ -31,7 +31,7 @@ def find_or_build(module: Path) -> Path:
         if not is_program(program):
             go = find_or_install_go(os.environ, progress)
             half = folder / "half"
-            run_with_news(
+            run_with_progress(
                 [str(go.command), "build", "-p=2", "-trimpath", "-buildvcs=false", "-o", str(half), "."],
                 step=f"compiling the webhook {module.name} in Go (some minutes, once)",
                 folder=module,

@@ -1,11 +1,11 @@
-"""Jobs as users write them: 1.5 to 2 kB a task, and no two alike."""
+"""Jobs as users write them: 1.5 to 2 kB for each task, all different."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-#: The roles that a DIJob has at most one task of; its other tasks are plain.
+#: Task types of a DIJob, each for one task; its other tasks have no type.
 _ROLES = ("learner", "collector", "evaluator")
 #: The script of wrk puts the number of the request here, in hexadecimal.
 REQUEST = "@" * 6
@@ -42,8 +42,8 @@ def _dijob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
     parts: list[dict[str, Any]] = []
     for index in range(tasks):
         who: dict[str, Any] = {"type": _ROLES[index]} if index < len(_ROLES) else {"name": f"task-{index}"}
-        made = template("di-container", variant, index, restartPolicy="Never", initContainers=[_HELPER])
-        parts.append({**who, "template": {"spec": made["spec"]}})
+        pod_template = template("di-container", variant, index, restartPolicy="Never", initContainers=[_HELPER])
+        parts.append({**who, "template": {"spec": pod_template["spec"]}})
     bounds = {"minReplicas": 1, "maxReplicas": max(8, tasks)}
     return "diengine.opendilab.org/v2alpha1", {"backoffLimit": 1, **bounds, "tasks": parts}
 
@@ -103,10 +103,10 @@ def _mxjob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
 def _torchjob(tasks: int, variant: int) -> tuple[str, dict[str, Any]]:
     parts: dict[str, dict[str, Any]] = {}
     pods: dict[str, int] = {}
-    for index, (name, (count, other)) in enumerate([*_TORCHJOB_TASKS.items()][:tasks]):
+    for index, (name, (count, dependency)) in enumerate([*_TORCHJOB_TASKS.items()][:tasks]):
         parts[name] = {"numTasks": count, "template": template("torch", variant, index)}
-        if other:
-            parts[name]["dependsOn"] = [{"dependsOn": other, "onPhase": "Running"}]
+        if dependency:
+            parts[name]["dependsOn"] = [{"dependsOn": dependency, "onPhase": "Running"}]
             pods[name] = count
     scheduling = {"queue": "research", "priority": 10}
     spec = {"backoffLimit": 3, "schedulingPolicy": scheduling, "minMembers": pods, "torchTaskSpecs": parts}

@@ -1,4 +1,4 @@
-"""Load from a core of its own, and what it measured."""
+"""Load on a server, from a separate core."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 _SCRIPT = Path(__file__).with_name("load.lua")
 #: Connections of a server under full load: enough to keep it busy while answers are on their way.
 CONNECTIONS = 8
-#: Where one review takes so long that a queue of them would be shed.
+#: For reviews that take so long that the server would shed queued ones.
 CONNECTIONS_OF_LARGE = 2
 
 
 @dataclass(frozen=True)
 class Load:
-    """What the callers saw, latencies in milliseconds."""
+    """Results of the callers, latencies in milliseconds."""
 
     requests: int
     seconds: float
@@ -30,7 +30,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Sent:
-    """What is sent: the bodies of a file, a line each, to a path; each answer has to contain the words."""
+    """Requests: the bodies in a file, one in each line, to a path; each response must contain the words."""
 
     path: str
     bodies: Path
@@ -38,14 +38,14 @@ class Sent:
 
 
 def drive(wrk: str, port: int, sent: Sent, seconds: int, core: int, *, connections: int = CONNECTIONS) -> Load:
-    """Send for so many seconds, as fast as connections are free again."""
+    """Send requests for some seconds, as fast as the server responds."""
     command = [wrk, "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s"]
     command += ["--timeout", "20s", "--script", str(_SCRIPT), f"https://127.0.0.1:{port}"]
     return _load([*command, "--", sent.path, str(sent.bodies), sent.words], core)
 
 
 def arrive(port: int, sent: Sent, seconds: int, core: int, rate: float) -> Load:
-    """Send for so many seconds, at random, so many requests a second."""
+    """Send requests for some seconds, at random times, at this rate per second."""
     command = [sys.executable, "-m", "bench.comparison.arrivals", str(port), sent.path, str(sent.bodies), sent.words]
     return _load([*command, str(rate), str(seconds)], core)
 

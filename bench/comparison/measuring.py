@@ -1,4 +1,4 @@
-"""Rounds in which the servers take turns, so that what disturbs the machine disturbs them alike."""
+"""Measures the servers in turns, in several rounds, so that other load on the machine affects them alike."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from webhook import Phase
 
 #: The cores of the server under load and of its callers.
 SERVER_CORE, CLIENT_CORE = 0, 1
-#: As many of the bodies are checked so; of the others, the callers see the verdict.
+#: Number of bodies for which the whole response is checked; for the others, the callers check the verdict.
 SAMPLE = 4
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One server under one load, and what it cost."""
+    """The measurement of one server under one load."""
 
     scenario: str
     phase: str
@@ -47,7 +47,7 @@ class Turn:
 
 @dataclass
 class Measured:
-    """What a run measured: every turn, the memory of each server at the end, and how large the bodies were."""
+    """The measurements of a run: every turn, the memory of each server, and the size of the bodies."""
 
     turns: list[Turn] = field(default_factory=list)
     rss: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -58,18 +58,18 @@ class Measured:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Measured:
-        """Return what was kept."""
-        return cls([Turn(**turn) for turn in kept["turns"]], kept["rss"], kept["bytes"])
+    def from_json(cls, document: Mapping[str, Any]) -> Measured:
+        """Return the measurements from JSON."""
+        return cls([Turn(**turn) for turn in document["turns"]], document["rss"], document["bytes"])
 
     def of(self, scenario: str, phase: str, server: str, name: str, *, half: bool = False) -> float | None:
         """Return the median of a figure over the rounds."""
-        found = [getattr(turn, name) for turn in self._select(scenario, phase, server, half=half)]
-        return statistics.median(found) if found else None
+        values = [getattr(turn, name) for turn in self._select(scenario, phase, server, half=half)]
+        return statistics.median(values) if values else None
 
     @property
     def wrong(self) -> list[str]:
-        """What was measured although answers were wrong or missing: a server that sheds load, say."""
+        """Turns with wrong or missing responses, for example of a server that sheds load."""
         return [f"{turn.server}: {turn.scenario}, {turn.phase}: {turn.wrong}" for turn in self.turns if turn.wrong]
 
     def pair(self, scenario: str, server: str) -> list[float]:
@@ -78,20 +78,20 @@ class Measured:
         return [sum(both) for both in zip(*calls, strict=False)]
 
     def ratio(self, scenario: str, other: str, phase: str | None = None, *, beside: str = "") -> float | None:
-        """Return what a review costs here by what it costs another server, the median over the rounds.
+        """Return jobgate's cost of a review divided by that of another server, the median over the rounds.
 
         Args:
-            scenario: at jobgate.
+            scenario: jobgate's scenario.
             other: the other server.
             phase: None for mutation and validation together.
-            beside: the scenario of the other server, where it is another one.
+            beside: the scenario of the other server, if it is a different one.
         """
         calls = ((scenario, JOBGATE), (beside or scenario, other))
         if phase is None:
             mine, theirs = (self.pair(*call) for call in calls)
         else:
             mine, theirs = ([turn.micros for turn in self._select(name, phase, server)] for name, server in calls)
-        ratios = [one / another for one, another in zip(mine, theirs, strict=False)]
+        ratios = [cost / other_cost for cost, other_cost in zip(mine, theirs, strict=False)]
         return statistics.median(ratios) if ratios else None
 
     def _select(self, scenario: str, phase: str, server: str, *, half: bool = False) -> list[Turn]:
@@ -100,10 +100,10 @@ class Measured:
 
 
 class Bench:
-    """Servers that run, and wrk.
+    """Runs the servers and the load.
 
     Args:
-        wrk: its path.
+        wrk: the path of wrk.
         built: the webhooks in Go, by name.
         folder: for certificates, bodies and logs.
     """
@@ -179,10 +179,10 @@ class Bench:
 
 
 def check(server: str, port: int, ca: str, scenario: Review, phase: Phase, bodies: list[bytes]) -> None:
-    """Check some answers before anything is timed: verdicts, and patches that apply and do their work.
+    """Check some responses before anything is timed: the verdicts, and the patched objects.
 
     Raises:
-        AssertionError: an answer is not what it has to be.
+        AssertionError: a response is wrong.
     """
     if server == CONSTANT:
         return

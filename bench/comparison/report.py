@@ -1,4 +1,4 @@
-"""The figures as tables: plain for the terminal, Markdown for the page."""
+"""Tables of the results: plain for the terminal, Markdown for the page."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def _build() -> str:
     """Return how this Python was built: without optimizations, a review takes 20 % longer."""
     if "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or ""):
         return "optimized build"
-    # Distributions optimize theirs by other means, which leave no trace.
+    # Distributions optimize their builds in other ways, which cannot be seen here.
     return "the system's build" if sys.base_prefix == "/usr" else "built without optimizations"
 
 
 def draw(measured: Measured) -> None:
-    """Plot what both calls for a DIJob cost, by its tasks."""
+    """Plot the cost of both calls for a DIJob, by the number of tasks."""
     plain = {
         scenario.name: scenario.tasks
         for scenario in SCENARIOS
@@ -81,9 +81,9 @@ _MEMORY = ("when", *_SERVERS)
 
 
 def _calls(measured: Measured, *, half: bool) -> list[tuple[str, str, str]]:
-    found = [(turn.scenario, turn.phase, turn.server) for turn in measured.turns if turn.half is half]
+    calls = [(turn.scenario, turn.phase, turn.server) for turn in measured.turns if turn.half is half]
     order = list(dict.fromkeys(turn.scenario for turn in measured.turns))
-    return sorted(set(found), key=lambda call: (order.index(call[0]), call[1], _SERVERS.index(call[2])))
+    return sorted(set(calls), key=lambda call: (order.index(call[0]), call[1], _SERVERS.index(call[2])))
 
 
 def _costs(measured: Measured) -> Iterator[tuple[str, ...]]:

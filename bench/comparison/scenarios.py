@@ -1,4 +1,4 @@
-"""What is measured: which jobs, how they are sent, who answers, and what the answer has to be."""
+"""The measured scenarios: the jobs, the requests, the servers, and the expected responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jobgate.kinds import installed
 from webhook import Phase, Request
 from webhook.review import review
 
-#: As many different bodies are sent in turn; fewer where they are large, for the client's memory.
+#: Number of different bodies, which are sent in turn; fewer large ones, to save the client's memory.
 VARIANTS, VARIANTS_OF_LARGE, LARGE = 256, 64, 100
 
 ALL, PAIR, ALONE, FULL = (JOBGATE, GO, CONSTANT), (JOBGATE, GO), (JOBGATE,), (JOBGATE, TEMPLATES)
@@ -26,16 +26,16 @@ ALL, PAIR, ALONE, FULL = (JOBGATE, GO, CONSTANT), (JOBGATE, GO), (JOBGATE,), (JO
 
 @dataclass(frozen=True)
 class Scenario:
-    """One row of the comparison.
+    """A row of the comparison.
 
     Attributes:
-        kind: of the jobs.
-        tasks: how many each has.
-        servers: who is measured.
-        update: an UPDATE that changes an image, instead of a CREATE.
-        denied: the job breaks a rule that every server has.
-        warned: jobgate warns of the job.
-        half: measured at half of the maximum rate too.
+        kind: kind of the jobs.
+        tasks: number of tasks in each job.
+        servers: the measured servers.
+        update: whether it is an UPDATE that changes an image, not a CREATE.
+        denied: whether the job breaks a rule that every server has.
+        warned: whether jobgate warns about the job.
+        half: whether it is also measured at half of the maximum rate.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """What the row is called."""
+        """The name of the row."""
         what = ["UPDATE" if self.update else "CREATE"]
         what += ["denied"] if self.denied else []
         what += ["warnings"] if self.warned else []
@@ -56,12 +56,12 @@ class Scenario:
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The calls that are measured: what breaks a rule passes mutation."""
+        """The measured calls: a broken job is denied only by validation."""
         return (Phase.VALIDATE,) if self.denied else tuple(Phase)
 
     @property
     def large(self) -> bool:
-        """Whether a server needs long for one."""
+        """Whether a review takes long."""
         return self.tasks >= LARGE
 
     def of(self) -> JobKind:
@@ -79,7 +79,7 @@ class Scenario:
             assert all(task["name"] and task["replicas"] == 1 for task in patched["spec"]["tasks"]), patched
 
     def requests(self, phase: Phase) -> list[bytes]:
-        """Return the bodies: of the job as it is written, or as mutation leaves it, which is what validation gets."""
+        """Return the bodies: for mutation the job as written, for validation the mutated job."""
         variants = VARIANTS_OF_LARGE if self.large else VARIANTS
         return [self.request(phase, variant) for variant in range(variants)]
 
@@ -117,7 +117,7 @@ def _changed(job: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Pods:
-    """Pods of jobs that ask for all plugins: they are wired."""
+    """Pods of jobs with all plugins."""
 
     name: str = "Pod, plugins, CREATE"
     servers: tuple[str, ...] = ALONE
@@ -132,12 +132,12 @@ class Pods:
         return f"/{phase}--v1-pod"
 
     def requests(self, phase: Phase) -> list[bytes]:
-        """Return the bodies: a pod of each job, as the operator makes it."""
+        """Return the bodies: a pod of each job, as the operator creates it."""
         del phase
         return [bodies.review(_pod(variant), "pods", variant) for variant in range(VARIANTS)]
 
     def check(self, patched: dict[str, Any]) -> None:
-        """Check that the pod knows its place."""
+        """Check that the pod has the variable of its index."""
         names = {variable["name"] for variable in patched["spec"]["containers"][0]["env"]}
         assert "VC_TASK_INDEX" in names, patched
 
@@ -156,7 +156,7 @@ def _pod(variant: int) -> dict[str, Any]:
     }
 
 
-#: What is sent and where, and what has to come back.
+#: The kinds of scenarios.
 Review: TypeAlias = Scenario | Pods
 
 _DIJOBS = {tasks: Scenario("DIJob", tasks, ALL, half=tasks < LARGE) for tasks in (3, 30, 300)}
@@ -175,7 +175,7 @@ SCENARIOS: tuple[Review, ...] = (
     Scenario("TorchJob", 3, warned=True),
     Pods(),
 )
-#: Of a quick run: what has a target.
+#: Scenarios of a quick run: those with a target.
 QUICK: tuple[Review, ...] = tuple(
     each for each in SCENARIOS if each in {*_DIJOBS.values(), *_WARNED.values(), *_VCJOBS.values()} and not each.large
 )
@@ -183,12 +183,12 @@ QUICK: tuple[Review, ...] = tuple(
 
 @dataclass(frozen=True)
 class Target:
-    """What mutation and validation of a scenario may cost.
+    """The limit for the cost of mutation and validation in a scenario.
 
     Attributes:
-        scenario: at jobgate.
-        server, beside: with which server's cost of which scenario it is compared.
-        at_most: the ratio.
+        scenario: jobgate's scenario.
+        server, beside: the server and its scenario with which it is compared.
+        at_most: the maximum ratio of the costs.
     """
 
     scenario: Scenario

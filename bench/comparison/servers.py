@@ -1,4 +1,4 @@
-"""The servers that are compared, each a process on one core."""
+"""The compared servers, each a process on one core."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from certs import issue_generation, service_names
 from controlplane.webhook import stop
 
 JOBGATE, GO, TEMPLATES, CONSTANT = "jobgate", "controller-runtime", "Go, full templates", "constant"
-#: Seconds until a server has to listen.
+#: Seconds in which a server must listen.
 STARTS_WITHIN = 60.0
-#: Seconds until it has to know the largest cluster.
+#: Seconds in which it must have listed the largest cluster.
 READY_WITHIN = 300.0
 _NAMES = service_names("jobgate-webhook", "jobgate-system", extra_names=["127.0.0.1"])
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -43,12 +43,12 @@ class Server:
         return sum(_status(pid, "VmRSS") for pid in self._processes())
 
     def peak(self) -> float:
-        """Return the most memory that its processes had, in MiB."""
+        """Return the peak memory of its processes, in MiB."""
         return sum(_status(pid, "VmHWM") for pid in self._processes())
 
     def _processes(self) -> list[int]:
         pids = [self.pid]
-        for pid in pids:  # it grows on the way
+        for pid in pids:  # the list grows in the loop
             for task in Path(f"/proc/{pid}/task").iterdir():
                 pids += map(int, (task / "children").read_text().split())
         return pids
@@ -74,7 +74,7 @@ def write_certificate(folder: Path) -> str:
 
 
 def jobgate(tls: Path, port: int, metrics: int, *further: str) -> list[str]:
-    """Return how the server is started, as users do it; $BENCH_JOBGATE is the command of another version."""
+    """Return the command of the server, as users start it; $BENCH_JOBGATE is the program of another version."""
     program = os.environ.get("BENCH_JOBGATE", str(Path(sys.executable).with_name("jobgate")))
     command = [program, "serve", "--bind", "127.0.0.1", "--port", str(port)]
     command += ["--health-port", str(metrics)]
@@ -84,7 +84,7 @@ def jobgate(tls: Path, port: int, metrics: int, *further: str) -> list[str]:
 def commands(
     tls: Path, ports: Mapping[str, tuple[int, int]], built: Mapping[str, Path], kubeconfig: Path
 ) -> dict[str, list[str]]:
-    """Return how each server is started: its port and that of its metrics are given."""
+    """Return the command of each server, with its port and that of its metrics."""
     served = {JOBGATE: jobgate(tls, *ports[JOBGATE], "--kubeconfig", str(kubeconfig))}
     served[CONSTANT] = [sys.executable, "-m", "bench.comparison.constant"]
     served[CONSTANT] += ["--port", str(ports[CONSTANT][0]), "--tls", str(tls)]
@@ -95,7 +95,7 @@ def commands(
 
 
 def await_ready(metrics: int) -> None:
-    """Wait until `/readyz` says so: what is stored in the cluster is known then."""
+    """Wait until `/readyz` succeeds: the server has then listed the cluster's objects."""
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
@@ -108,7 +108,7 @@ def await_ready(metrics: int) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens on."""
+    """Return free ports."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
@@ -118,7 +118,7 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def started(name: str, command: Sequence[str], port: int, core: int | None, log: Path) -> Iterator[Server]:
-    """Run a server while the block runs, on one core or on all. Its log, a line a review, goes to a file."""
+    """Run a server while the block runs, on one core or on all. Its log goes to a file."""
     pinned = [] if core is None else ["taskset", "--cpu-list", str(core)]
     environment = {**os.environ, "GOMAXPROCS": "1"}
     with log.open("wb") as lines:

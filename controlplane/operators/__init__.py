@@ -1,8 +1,8 @@
-"""Small operators for tests and the demo. They create the pods of jobs as the original of each kind does.
+"""Small operators for tests and the demo. They create the pods of jobs as the kind's original operator does.
 
     operator = DIOrchestrator(plane.api())
-    report = operator.sync()          # once: what is missing is made, what is too much is deleted
-    await operator.run()              # until it is cancelled
+    report = operator.sync()          # once: creates what is missing, deletes what is not wanted
+    await operator.run()              # again and again, until it is cancelled
 
 On a `WholeControlPlane` the pods run, and end as their annotations say.
 """

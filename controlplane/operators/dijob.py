@@ -1,7 +1,7 @@
-"""DI-orchestrator v1.1.3: what it makes of a DIJob.
+"""Creates the objects of a DIJob as DI-orchestrator v1.1.3 does.
 
-Scaling down, it counts the pods of each task type, and deletes any of them: drawn here, in the order of a cache there.
-Where a pod beyond the replicas has stayed, it never creates a lost one again.
+On a scale-down, the original counts the pods of each task type, and deletes some in the order of its cache; this
+operator picks them at random. While a pod with an index beyond the replicas is left, it does not replace lost pods.
 """
 
 import copy
@@ -19,32 +19,32 @@ PORT = 22270
 _OPERATOR_LABEL = {"diengine/operator": "di-operator"}
 _DEFAULT_BACKOFF_LIMIT = 3
 
-# What its Go types have: it forgets all else of a spec that it reads.
+# The fields of its Go types: it drops all other fields of a spec.
 _SPEC_FIELDS = frozenset({"priority", "cleanPodPolicy", "preemptible", "backoffLimit", "volumes", "tasks"})
 _TASK_FIELDS = frozenset({"name", "type", "replicas", "template"})
 
 
 class DIOrchestrator(Operator):
-    """Runs DIJobs: one headless Service a job, one pod a replica."""
+    """Runs DIJobs: a headless Service for each job, and a pod for each replica."""
 
     jobs: ClassVar[Resource] = Resource("diengine.opendilab.org/v2alpha1", "dijobs", "DIJob")
-    makes = (SERVICES, PODS)
+    creates = (SERVICES, PODS)
     mark = "diengine/operator"
 
     def __init__(
         self, api: ClusterApi, namespace: str = "", *, erases: bool = True, order: random.Random | None = None
     ) -> None:
-        """`erases`: it writes each job back without the fields that it does not know, as the released operator does.
+        """`erases`: whether it removes unknown fields when it writes a job back, as the released operator does.
 
-        `order` shuffles the variables that it appends, and draws the pods that it deletes on a scale-down.
+        `order` shuffles the variables that it appends, and picks the pods that it deletes on a scale-down.
         """
         super().__init__(api, namespace)
         self.erases = erases
         self._order = order or random.Random()
         self._restarts: dict[str, int] = {}
 
-    def take_up(self, job: Object, report: SyncReport) -> Object | None:
-        """Name the tasks, write the whole job back on every pass, and go on with it even where that was rejected."""
+    def prepare(self, job: Object, report: SyncReport) -> Object | None:
+        """Name the tasks and write the whole job back on every pass; continue even if that is rejected."""
         job = typed(job, erases=self.erases)
         metadata = job["metadata"]
         status, answer = self.api.put(self.jobs.path(metadata["namespace"], metadata["name"]), job)
@@ -57,7 +57,7 @@ class DIOrchestrator(Operator):
         return job
 
     def failed(self, job: Object, pods: Sequence[Object]) -> Sequence[Object]:
-        """Its failed pods, as many times as the backoff limit allows."""
+        """Return the failed pods, as many times as the backoff limit allows."""
         failed = [pod for pod in pods if phase(pod) == "Failed"]
         uid = job["metadata"]["uid"]
         restarts = self._restarts.get(uid, 0)
@@ -69,28 +69,28 @@ class DIOrchestrator(Operator):
     def surplus(
         self, job: Object, resource: Resource, present: Sequence[Object], names: Collection[str]
     ) -> Sequence[Object]:
-        """As many pods of each task type as there are too many, whichever these are."""
+        """For each task type, return as many pods as there are too many, picked at random."""
         if resource != PODS:
             return super().surplus(job, resource, present, names)
-        found: list[Object] = []
+        deleted: list[Object] = []
         for role in {task.get("type", "") for task in job["spec"]["tasks"]}:
-            alike = [one for one in present if one["metadata"]["labels"]["diengine/task-type"] == role]
+            alike = [pod for pod in present if pod["metadata"]["labels"]["diengine/task-type"] == role]
             wanted = sum(task["replicas"] for task in job["spec"]["tasks"] if task.get("type", "") == role)
-            found += self._order.sample(alike, max(len(alike) - wanted, 0))
-        return found
+            deleted += self._order.sample(alike, max(len(alike) - wanted, 0))
+        return deleted
 
     def wanted(self, job: Object, present: Present) -> Iterator[Child]:
-        """The Service, and a pod for each replica.
+        """Return the Service, and a pod for each replica.
 
-        A pod that is made gets the rank after the highest that there is: so first pods are numbered in the order of
-        tasks, and one that is made again, or is added, goes beyond.
+        A new pod gets the rank after the highest one. So the first pods are numbered in the order of tasks, and
+        replaced or added pods get higher ranks.
         """
         yield service(job)
         ranks = {pod["metadata"]["name"]: int(pod["metadata"]["annotations"]["diengine/rank"]) for pod in present[PODS]}
         rank = max(ranks.values(), default=-1) + 1
         hosts = {pod_name(job, task, index) for task in job["spec"]["tasks"] for index in range(task["replicas"])}
         if not ranks.keys() <= hosts:
-            return  # an error of it: a local rank is out of range
+            return  # an error in the original: a local rank is out of range
         for task in job["spec"]["tasks"]:
             for index in range(task["replicas"]):
                 name = pod_name(job, task, index)
@@ -101,7 +101,7 @@ class DIOrchestrator(Operator):
 
 
 def typed(stored: Mapping[str, Any], *, erases: bool) -> Object:
-    """The job as Go writes it: with empty structures, each typed task called by its type, and no more than it knows."""
+    """The job as Go writes it: with empty structures, typed tasks named by their type, and no unknown fields."""
     job: Object = copy.deepcopy(dict(stored))
     spec = job["spec"]
     if erases:
@@ -118,13 +118,13 @@ def typed(stored: Mapping[str, Any], *, erases: bool) -> Object:
 
 
 def fault_of(job: Mapping[str, Any]) -> str:
-    """Why the job would be marked Failed as soon as it is looked at; nothing where it is sound."""
+    """Why the operator would mark the job Failed at once; empty if it is valid."""
     tasks = job["spec"]["tasks"]
     types = [task.get("type", "none") for task in tasks]
     names = [task.get("name") for task in tasks]
-    for one in ("learner", "collector", "evaluator"):
-        if types.count(one) > 1:
-            return f"more than one {one}"
+    for role in ("learner", "collector", "evaluator"):
+        if types.count(role) > 1:
+            return f"more than one {role}"
     if any(kind == "none" and not name for kind, name in zip(types, names, strict=True)):
         return "a task of type none has no name"
     if len(set(names)) < len(names):
@@ -145,7 +145,7 @@ def service(job: Mapping[str, Any]) -> Child:
 
 
 def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, rank: int, env: Sequence[Object]) -> Child:
-    """One replica of a task. Of its template only the spec is used."""
+    """One replica of a task. The operator uses only the spec of the template."""
     name = pod_name(job, task, index)
     spec = copy.deepcopy(task["template"]["spec"])
     spec["containers"] = appended(spec["containers"], env)
@@ -159,7 +159,7 @@ def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, rank: int, 
         "diengine/pod": name,
     }
     annotations = {
-        "diengine/replicas": str(sum(one["replicas"] for one in job["spec"]["tasks"])),
+        "diengine/replicas": str(sum(each["replicas"] for each in job["spec"]["tasks"])),
         "diengine/rank": str(rank),
         "diengine/task-rank": str(index),
         "diengine/node": "",
@@ -170,10 +170,10 @@ def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, rank: int, 
 
 
 def variables(job: Mapping[str, Any], task: Mapping[str, Any], rank: int) -> list[Object]:
-    """What is appended to the variables of every container of a task, but not of init containers.
+    """The variables that are appended in every container of a task, but not in init containers.
 
-    Of the lists of tasks a pod gets its own task's only. It has the pods of all tasks of its *type*: two tasks of type
-    none both see the pods of both.
+    A pod gets only the list of hosts of its own task. The list has the pods of all tasks of the same *type*, so two
+    tasks of type none see each other's pods.
     """
     tasks = job["spec"]["tasks"]
     metadata = job["metadata"]
@@ -183,7 +183,7 @@ def variables(job: Mapping[str, Any], task: Mapping[str, Any], rank: int) -> lis
         "DI_RANK": str(rank),
         "DI_NODES": ",".join(hosts(job, tasks)),
     }
-    alike = [one for one in tasks if one.get("type") == task.get("type")]
+    alike = [each for each in tasks if each.get("type") == task.get("type")]
     env[f"DI_{task['name'].upper().replace('-', '_')}_NODES"] = ",".join(hosts(job, alike))
     return [variable(name, value) for name, value in env.items()]
 

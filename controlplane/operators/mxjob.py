@@ -1,7 +1,7 @@
-"""mxnet-operator (deepinsight, 2017): what it makes of an MxJob: batch Jobs, one a replica, which then make the pods.
+"""Creates the objects of an MxJob as mxnet-operator (deepinsight, 2017) does: a batch Job for each replica.
 
-It does not look at a job again once that runs; this one does, so that jobs can be scaled. And where the original stops
-with a panic, this one rejects the job.
+The original ignores changes of a running job; this operator follows them, so that jobs can be scaled. If the original
+would panic, this operator rejects the job.
 """
 
 import copy
@@ -22,10 +22,10 @@ _ID_CHARACTERS = string.digits + string.ascii_lowercase
 
 
 class MXNetOperator(Operator):
-    """Runs MxJobs: a batch Job a replica, and a Service of the scheduler."""
+    """Runs MxJobs: a batch Job for each replica, and a Service for the scheduler."""
 
     jobs: ClassVar[Resource] = Resource("mxnet.mlkube.io/v1beta1", "mxjobs", "MxJob")
-    makes = (SERVICES, BATCH_JOBS)
+    creates = (SERVICES, BATCH_JOBS)
 
     def __init__(
         self,
@@ -36,10 +36,10 @@ class MXNetOperator(Operator):
         keeps_variables: bool = False,
         ids: random.Random | None = None,
     ) -> None:
-        """As released, nothing that it makes has an owner, and the first variables of a container are overwritten.
+        """By default, as released: its objects have no owner, and a container's first variables are overwritten.
 
-        `owns`: what it makes is owned by the job. `keeps_variables`: its variables are put after the container's own.
-        `ids` draws runtime ids.
+        `owns`: the job owns the objects. `keeps_variables`: variables are added after the container's own.
+        `ids` generates runtime ids.
         """
         super().__init__(api, namespace)
         self.owns = owns
@@ -47,23 +47,23 @@ class MXNetOperator(Operator):
         self._ids = ids or random.Random()
 
     def sync(self) -> SyncReport:
-        """As every operator; and what a deleted job left is deleted, which no owner reference would do."""
+        """Sync, then delete the objects of deleted jobs, since they have no owner reference."""
         report = super().sync()
         known = {runtime_id(job) for job in self.items(self.jobs, self.namespace)}
-        for resource in self.makes:
+        for resource in self.creates:
             for stored in self.items(resource, self.namespace):
                 labels = stored["metadata"].get("labels") or {}
                 if _MARK in labels and labels.get("runtime_id") not in known:
                     self.delete(resource, stored, report)
         return report
 
-    def take_up(self, job: Object, report: SyncReport) -> Object | None:
-        """Make up a runtime id where there is none, and write it into the job."""
+    def prepare(self, job: Object, report: SyncReport) -> Object | None:
+        """Give the job a runtime id if it has none."""
         metadata = job["metadata"]
         if not runtime_id(job):
-            made_up = "".join(self._ids.choices(_ID_CHARACTERS, k=4))
+            new_id = "".join(self._ids.choices(_ID_CHARACTERS, k=4))
             path = self.jobs.path(metadata["namespace"], metadata["name"])
-            status, answer = self.api.put(path, {**job, "spec": {**job["spec"], "RuntimeId": made_up}})
+            status, answer = self.api.put(path, {**job, "spec": {**job["spec"], "RuntimeId": new_id}})
             if status != 200:
                 report.refused[f"mxjobs/{metadata['name']}"] = str(answer.get("message", answer))
                 return None
@@ -73,13 +73,13 @@ class MXNetOperator(Operator):
             return None
         return job
 
-    def is_of(self, job: Object, stored: Object) -> bool:
-        """Its children are known by their labels."""
+    def belongs_to(self, job: Object, stored: Object) -> bool:
+        """Whether the object's labels have the job's runtime id."""
         labels = stored["metadata"].get("labels") or {}
         return _MARK in labels and labels.get("runtime_id") == runtime_id(job)
 
     def wanted(self, job: Object, present: Present) -> Iterator[Child]:
-        """In `dist` mode the replicas of all roles; in `local` mode one batch Job, whatever the replicas."""
+        """In `dist` mode, a batch Job for each replica of each role; in `local` mode, one batch Job for each role."""
         references = {"ownerReferences": [controller_reference(self.jobs, job)]} if self.owns else {}
         local = job["spec"]["jobMode"] == "local"
         for role in job["spec"]["replicaSpecs"]:
@@ -94,12 +94,12 @@ class MXNetOperator(Operator):
 
 
 def runtime_id(job: Mapping[str, Any]) -> str:
-    """The runtime id, in either spelling; Go reads keys in any case."""
+    """The runtime id, in either spelling: Go ignores the case of keys."""
     return str(job["spec"].get("runtimeId") or job["spec"].get("RuntimeId") or "")
 
 
 def role_of(role: Mapping[str, Any]) -> str:
-    """What the replicas do."""
+    """The role of the replicas."""
     return str(role.get("mxReplicaType") or "WORKER")
 
 
@@ -114,12 +114,12 @@ def replica_name(job: Mapping[str, Any], role: Mapping[str, Any], index: int) ->
 
 
 def labels_of(job: Mapping[str, Any], role: Mapping[str, Any], index: int) -> dict[str, str]:
-    """The labels of a replica's batch Job, pod and Service. None has the job's name."""
+    """The labels of a replica's batch Job, pod and Service. No label has the job's name."""
     return {_MARK: "", "job_type": role_of(role), "runtime_id": runtime_id(job), "task_index": str(index)}
 
 
 def service(job: Mapping[str, Any], role: Mapping[str, Any], name: str, metadata: Mapping[str, Any]) -> Child:
-    """The Service by which all find the scheduler. It is not headless."""
+    """The scheduler's Service. It is not headless."""
     ports = [{"name": "ps-root-port", "port": port_of(role)}]
     return child(SERVICES, job, name, metadata=metadata, spec={"selector": metadata["labels"], "ports": ports})
 
@@ -139,8 +139,8 @@ def pod_template(job: Mapping[str, Any], role: Mapping[str, Any], index: int, *,
 
 
 def variables(job: Mapping[str, Any], role: Mapping[str, Any]) -> list[Object]:
-    """The variables of the container that trains, in `dist` mode."""
-    roles = {role_of(one): one for one in job["spec"]["replicaSpecs"]}
+    """The variables of the training container, in `dist` mode."""
+    roles = {role_of(each): each for each in job["spec"]["replicaSpecs"]}
     scheduler = roles["SCHEDULER"]
     return [
         variable("DMLC_PS_ROOT_PORT", port_of(scheduler)),
@@ -152,10 +152,10 @@ def variables(job: Mapping[str, Any], role: Mapping[str, Any]) -> list[Object]:
 
 
 def fault_of(job: Mapping[str, Any], *, keeps_variables: bool) -> str:
-    """Why nothing can be made of the job; nothing where something can.
+    """Why the operator cannot run the job; empty if it can.
 
-    The variables are written over the first ones of the container, by position: a container that has some, but fewer
-    than are written, is the panic.
+    The original overwrites the container's first variables, by position. It panics if the container has variables, but
+    fewer than that.
     """
     roles: Sequence[Mapping[str, Any]] = job["spec"]["replicaSpecs"]
     mode = job["spec"].get("jobMode")

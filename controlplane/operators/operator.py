@@ -1,4 +1,4 @@
-"""What all operators do: see what a job's objects should be, make those that are missing, delete those too many."""
+"""The base of all operators: create the objects that a job lacks, and delete those that it should not have."""
 
 import asyncio
 import time
@@ -10,21 +10,21 @@ from typing import Any, ClassVar
 from controlplane.client import JSON_PATCH, ClusterApi
 from controlplane.operators.resources import Child, Object, Resource, is_terminating, owner_uids
 
-# What of a job is there already, by resource; what is being deleted is left out.
+# The existing objects of a job, by resource, without those that are being deleted.
 Present = Mapping[Resource, Sequence[Object]]
 
-# As often does Kubernetes' Go client repeat a request that is answered by "too many requests, try again".
+# How often Kubernetes' Go client repeats a request that gets 429 (Too Many Requests).
 _MOST_RETRIES = 10
 
 
 @dataclass
 class SyncReport:
-    """What a sync did. Objects are called as kubectl calls them: `pods/walker-learner-0`."""
+    """What a sync did. Objects are named as kubectl names them: `pods/walker-learner-0`."""
 
     created: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     rewritten: list[str] = field(default_factory=list)
-    # What the API server rejected, or the operator gave up, and why.
+    # Objects that the API server rejected, or the operator cannot run, and why.
     refused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -34,65 +34,65 @@ class SyncReport:
 
 
 class Operator(ABC):
-    """Makes the objects of all jobs of one kind.
+    """Creates and deletes the objects of all jobs of one kind.
 
-    A sync does what the original does in one pass over each job. It does not wait: what one pass deletes, a later pass
-    creates again.
+    A sync does what the original operator does in one pass over each job. It does not wait: a later pass creates again
+    what this pass deletes.
     """
 
     jobs: ClassVar[Resource]
-    # What it makes, in the order in which it does.
-    makes: tuple[Resource, ...]
-    # A label that all of it has: others too may make objects that the job owns.
+    # The resources that it creates, in this order.
+    creates: tuple[Resource, ...]
+    # A label of all objects that it creates: a job may own objects of other programs.
     mark: ClassVar[str] = ""
-    # Of what resources it follows the `data` that it wants.
+    # Resources of which it updates `data`.
     rewrites: ClassVar[tuple[Resource, ...]] = ()
 
     def __init__(self, api: ClusterApi, namespace: str = "", *, sleep: Callable[[float], None] = time.sleep) -> None:
-        """It acts with the rights of `api`, in one namespace, or in all."""
+        """Act with the rights of `api`, in one namespace, or in all."""
         self.api = api
         self.namespace = namespace
         self._sleep = sleep
 
     @abstractmethod
     def wanted(self, job: Object, present: Present) -> Iterable[Child]:
-        """All objects that the job should have, those that it has included."""
+        """Return all objects that the job should have, existing ones included."""
 
-    def take_up(self, job: Object, report: SyncReport) -> Object | None:
-        """Write to the job itself; return the job to continue with, or None to stop."""
+    def prepare(self, job: Object, report: SyncReport) -> Object | None:
+        """Update the job itself; return the job to continue with, or None to skip it."""
         return job
 
-    def is_of(self, job: Object, stored: Object) -> bool:
-        """Whether a stored object is one that this operator made for the job."""
+    def belongs_to(self, job: Object, stored: Object) -> bool:
+        """Whether this operator created the stored object for the job."""
         is_marked = not self.mark or self.mark in (stored["metadata"].get("labels") or {})
         return is_marked and job["metadata"]["uid"] in owner_uids(stored)
 
     def failed(self, job: Object, pods: Sequence[Object]) -> Sequence[Object]:
-        """Those of the job's pods that are deleted so that others take their places."""
+        """Return the pods of the job to delete, so that they are replaced."""
         return ()
 
     def surplus(
         self, job: Object, resource: Resource, present: Sequence[Object], names: Collection[str]
     ) -> Sequence[Object]:
-        """Those that are there and too many: whose names it does not want."""
-        return [one for one in present if one["metadata"]["name"] not in names]
+        """Return the existing objects that the job should not have, by their names."""
+        return [each for each in present if each["metadata"]["name"] not in names]
 
     def sync(self) -> SyncReport:
-        """Do all that there is to do now for every job."""
+        """Do one pass over every job."""
         report = SyncReport()
         for job in self.items(self.jobs, self.namespace):
-            if not is_terminating(job) and (taken := self.take_up(job, report)) is not None:
-                self._reconcile(taken, report)
+            if not is_terminating(job) and (prepared := self.prepare(job, report)) is not None:
+                self._reconcile(prepared, report)
         return report
 
     async def run(self, every: float = 0.5) -> None:
-        """Sync again and again, seconds apart, until cancelled."""
+        """Sync every few seconds, until cancelled."""
         while True:
             sync = asyncio.ensure_future(asyncio.to_thread(self.sync))
             try:
                 await asyncio.shield(sync)
             except asyncio.CancelledError:
-                # A thread cannot be cancelled, and whoever cancels us may close its connection next.
+                # A thread cannot be cancelled, and the caller may close the connection next.
                 await sync
                 raise
             await asyncio.sleep(every)
@@ -106,7 +106,7 @@ class Operator(ABC):
         return items
 
     def create(self, child: Child, report: SyncReport) -> None:
-        """Make it. An answer that asks for patience is waited out, as the Go client does without a word."""
+        """Create it. After 429 (Too Many Requests) wait and try again, as the Go client does."""
         name = f"{child.resource.plural}/{child.name}"
         path = child.resource.path(child.body["metadata"]["namespace"])
         for _ in range(_MOST_RETRIES):
@@ -120,7 +120,7 @@ class Operator(ABC):
             report.refused[name] = str(answer.get("message", answer))
 
     def delete(self, resource: Resource, stored: Object, report: SyncReport) -> None:
-        """Delete it, with all that is its."""
+        """Delete it, and its dependents."""
         metadata = stored["metadata"]
         path = resource.path(metadata["namespace"], metadata["name"])
         status, answer = self.api.delete(path, {"propagationPolicy": "Background"})
@@ -132,18 +132,18 @@ class Operator(ABC):
     def _reconcile(self, job: Object, report: SyncReport) -> None:
         namespace = job["metadata"]["namespace"]
         stored = {
-            resource: [one for one in self.items(resource, namespace) if self.is_of(job, one)]
-            for resource in self.makes
+            resource: [each for each in self.items(resource, namespace) if self.belongs_to(job, each)]
+            for resource in self.creates
         }
-        present = {resource: [one for one in all_ if not is_terminating(one)] for resource, all_ in stored.items()}
+        present = {resource: [each for each in all_ if not is_terminating(each)] for resource, all_ in stored.items()}
         wanted = list(self.wanted(job, present))
-        names = {resource: {one.name for one in wanted if one.resource == resource} for resource in self.makes}
-        for resource in self.makes:
+        names = {resource: {each.name for each in wanted if each.resource == resource} for resource in self.creates}
+        for resource in self.creates:
             too_many = self.surplus(job, resource, present[resource], names[resource])
-            for one in [*too_many, *self._to_replace(job, resource, present, too_many)]:
-                self.delete(resource, one, report)
+            for each in [*too_many, *self._to_replace(job, resource, present, too_many)]:
+                self.delete(resource, each, report)
         for child in wanted:
-            old = next((one for one in stored[child.resource] if one["metadata"]["name"] == child.name), None)
+            old = next((each for each in stored[child.resource] if each["metadata"]["name"] == child.name), None)
             if old is None:
                 self.create(child, report)
             elif child.resource in self.rewrites and old.get("data") != child.body["data"]:
@@ -160,15 +160,15 @@ class Operator(ABC):
             report.refused[name] = str(answer.get("message", answer))
 
     def _to_replace(
-        self, job: Object, resource: Resource, present: Present, too_many: Sequence[Object]
+        self, job: Object, resource: Resource, present: Present, surplus: Sequence[Object]
     ) -> Sequence[Object]:
         if resource.kind != "Pod":
             return ()
-        return [one for one in self.failed(job, present[resource]) if one not in too_many]
+        return [pod for pod in self.failed(job, present[resource]) if pod not in surplus]
 
 
 def appended(containers: Iterable[Mapping[str, Any]], env: Sequence[Mapping[str, Any]]) -> list[Object]:
-    """The containers, each with these variables after its own, whatever they are called."""
+    """The containers with these variables appended, even if a container has variables of the same names."""
     return [{**container, "env": [*(container.get("env") or ()), *env]} for container in containers]
 
 

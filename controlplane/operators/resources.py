@@ -1,4 +1,4 @@
-"""Kubernetes objects as operators handle them: where they are stored, and whose they are."""
+"""Kubernetes objects in operators: their paths and their owners."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Resource:
-    """Where the API server keeps the objects of one kind."""
+    """A kind, its API version and its plural."""
 
     api_version: str
     plural: str
     kind: str
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The path of an object, or of all in the namespace, or of all there are."""
+        """The path of an object, of all objects in a namespace, or of all objects."""
         root = f"/api/{self.api_version}" if "/" not in self.api_version else f"/apis/{self.api_version}"
         place = f"/namespaces/{namespace}" if namespace else ""
         return "/".join([f"{root}{place}/{self.plural}", *filter(None, (name, subresource))])
@@ -34,7 +34,7 @@ NETWORK_POLICIES = Resource("networking.k8s.io/v1", "networkpolicies", "NetworkP
 
 @dataclass(frozen=True)
 class Child:
-    """An object that an operator makes for a job."""
+    """An object that an operator creates for a job."""
 
     resource: Resource
     body: Object
@@ -48,13 +48,13 @@ class Child:
 def child(
     resource: Resource, job: Mapping[str, Any], name: str, *, metadata: Mapping[str, Any] | None = None, **body: Any
 ) -> Child:
-    """An object of that name beside the job; `metadata` is what else is known of it, `body` are its other fields."""
+    """An object in the job's namespace; `metadata` has further metadata, `body` the other fields."""
     about = {"name": name, "namespace": job["metadata"]["namespace"], **(metadata or {})}
     return Child(resource, {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": about, **body})
 
 
 def controller_reference(resource: Resource, job: Mapping[str, Any]) -> Object:
-    """The owner reference by which the object is the job's alone, and goes before it does."""
+    """The controller owner reference of a job's object; it blocks the deletion of the job."""
     return {
         "apiVersion": resource.api_version,
         "kind": resource.kind,
@@ -71,7 +71,7 @@ def is_terminating(stored: Mapping[str, Any]) -> bool:
 
 
 def owner_uids(stored: Mapping[str, Any]) -> set[str]:
-    """The uids of those whose the object is."""
+    """The uids of the object's owners."""
     return {reference["uid"] for reference in stored["metadata"].get("ownerReferences") or ()}
 
 

@@ -1,7 +1,7 @@
-"""torch-on-k8s: what it makes of a TorchJob, run with `--enable-gang-scheduling=false`: it drives no PodGroups.
+"""Creates the objects of a TorchJob as torch-on-k8s does with `--enable-gang-scheduling=false`: no PodGroups.
 
-Left out: host networking, the scalers, and the building of models. Where the original panics because a field is absent
-(`modelVersion`, an elastic policy), this one continues.
+Left out: host networking, the scalers, and building models. If the original panics because a field is missing
+(`modelVersion`, an elastic policy), this operator continues.
 """
 
 import copy
@@ -34,42 +34,42 @@ GENERATION = "distributed.io/job-generation"
 PROTECTOR = "distributed.io/preempt-protector"
 AI_MASTER_READY = "aimaster"
 
-# In this order the types are looked at.
+# The task types, in the order in which the operator handles them.
 _TYPES = ("AIMaster", "Master", "Worker")
 _RETRYABLE = frozenset({130, 137, 138, 143})
 
 
 class TorchOnK8s(Operator):
-    """Runs TorchJobs: a pod a task, and a headless Service for each that has the port."""
+    """Runs TorchJobs: a pod for each task, and a headless Service for each pod with the port."""
 
     jobs: ClassVar[Resource] = Resource("train.distributed.io/v1alpha1", "torchjobs", "TorchJob")
-    makes = (PODS, SERVICES)
+    creates = (PODS, SERVICES)
     mark = "group-name"
 
     def __init__(self, api: ClusterApi, namespace: str = "", *, dag: bool = True) -> None:
-        """`dag`: types wait for each other, as the feature gate DAGScheduling has it."""
+        """`dag`: task types wait for each other, as with the feature gate DAGScheduling."""
         super().__init__(api, namespace)
         self.dag = dag
 
-    def take_up(self, job: Object, report: SyncReport) -> Object | None:
-        """Fill in what the job leaves out. None of it is stored."""
+    def prepare(self, job: Object, report: SyncReport) -> Object | None:
+        """Fill in the defaults. They are not stored."""
         return defaulted(job)
 
     def wanted(self, job: Object, present: Present) -> Iterator[Child]:
-        """The tasks of each type that does not wait, and all that are there already."""
-        there = {pod["metadata"]["name"] for pod in present[PODS]}
+        """Return the tasks of each type that need not wait, and all existing tasks."""
+        existing = {pod["metadata"]["name"] for pod in present[PODS]}
         for kind in _TYPES:
             task = job["spec"]["torchTaskSpecs"].get(kind)
             waits = task is not None and self._waits(job, kind, present[PODS])
             for index in range(task["numTasks"] if task else 0):
-                if waits and pod_name(job, kind, index) not in there:
+                if waits and pod_name(job, kind, index) not in existing:
                     continue
                 yield pod(job, kind, index)
                 if port := port_of(task):
                     yield service(job, kind, index, port)
 
     def failed(self, job: Object, pods: Sequence[Object]) -> Sequence[Object]:
-        """Those that ended with an exit code that may go away, where the task's policy looks at exit codes."""
+        """Return the failed pods with a retryable exit code, if the task's restart policy is ExitCode."""
         tasks = {kind.lower(): task for kind, task in job["spec"]["torchTaskSpecs"].items()}
         return [
             pod
@@ -80,19 +80,19 @@ class TorchOnK8s(Operator):
         ]
 
     def sync(self) -> SyncReport:
-        """Sync as every operator, then release the pods that wait for the checkpoint of their finalizer."""
+        """Sync, then remove the finalizer from pods that wait for their checkpoint."""
         report = super().sync()
         for pod in self.items(PODS, self.namespace):
             if is_terminating(pod):
-                self._let_go(PODS, pod)
+                self._remove_finalizer(PODS, pod)
         return report
 
     def delete(self, resource: Resource, stored: Object, report: SyncReport) -> None:
-        """Delete it; the finalizer is taken off first."""
-        self._let_go(resource, stored)
+        """Remove its finalizer, and delete it."""
+        self._remove_finalizer(resource, stored)
         super().delete(resource, stored, report)
 
-    def _let_go(self, resource: Resource, stored: Object) -> None:
+    def _remove_finalizer(self, resource: Resource, stored: Object) -> None:
         finalizers = stored["metadata"].get("finalizers") or []
         if PROTECTOR in finalizers:
             path = resource.path(stored["metadata"]["namespace"], stored["metadata"]["name"])
@@ -116,7 +116,7 @@ class TorchOnK8s(Operator):
 
 
 def defaulted(stored: Mapping[str, Any]) -> Object:
-    """The job with what the controller fills in."""
+    """The job with the controller's defaults."""
     job: Object = copy.deepcopy(dict(stored))
     canonical = {"master": "Master", "worker": "Worker"}
     tasks = {canonical.get(kind.lower(), kind): task for kind, task in job["spec"]["torchTaskSpecs"].items()}
@@ -133,13 +133,13 @@ def defaulted(stored: Mapping[str, Any]) -> Object:
 
 
 def main_container(task: Mapping[str, Any]) -> Object | None:
-    """The container that trains."""
+    """The training container."""
     containers: Sequence[Object] = task["template"]["spec"]["containers"]
-    return next((one for one in containers if one["name"] == MAIN_CONTAINER), None)
+    return next((container for container in containers if container["name"] == MAIN_CONTAINER), None)
 
 
 def port_of(task: Mapping[str, Any]) -> int:
-    """The port by which the container that trains is found; 0 where it has none."""
+    """The port of the training container; 0 if it has none."""
     ports = (main_container(task) or {}).get("ports") or ()
     return next((int(port["containerPort"]) for port in ports if port.get("name") == PORT_NAME), 0)
 
@@ -150,7 +150,7 @@ def pod_name(job: Mapping[str, Any], kind: str, index: int) -> str:
 
 
 def labels_of(job: Mapping[str, Any], kind: str, index: int) -> dict[str, str]:
-    """The labels by which a task is found."""
+    """The labels of a task's pod and Service."""
     return {
         "group-name": "train.distributed.io",
         "job-name": job["metadata"]["name"].replace("/", "-"),
@@ -160,7 +160,7 @@ def labels_of(job: Mapping[str, Any], kind: str, index: int) -> dict[str, str]:
 
 
 def service(job: Mapping[str, Any], kind: str, index: int, port: int) -> Child:
-    """The headless Service that gives one task a name."""
+    """The headless Service that gives a task a DNS name."""
     labels = labels_of(job, kind, index)
     metadata = {"labels": labels, "ownerReferences": [controller_reference(TorchOnK8s.jobs, job)]}
     selector = {**labels, **(_generation(job) if kind == "Master" else {})}
@@ -200,7 +200,7 @@ def pod(job: Mapping[str, Any], kind: str, index: int) -> Child:
 
 
 def restart_policy(job: Mapping[str, Any], task: Mapping[str, Any]) -> str:
-    """The policy of the task's pods, whatever the template says."""
+    """The restart policy of the task's pods; it replaces the template's."""
     if is_elastic(job):
         return "OnFailure"
     policy = str(task.get("restartPolicy") or "Always")
@@ -208,9 +208,9 @@ def restart_policy(job: Mapping[str, Any], task: Mapping[str, Any]) -> str:
 
 
 def variables(job: Mapping[str, Any], kind: str, index: int) -> list[Object]:
-    """What is appended to the variables of every container, but not of init containers.
+    """The variables that are appended in every container, but not in init containers.
 
-    The ranks of AIMasters are those of workers too: so it is in the original.
+    AIMasters get the same ranks as workers, as in the original.
     """
     is_master = kind == "Master"
     size: Object = variable("WORLD_SIZE", world_size(job))
@@ -227,7 +227,7 @@ def variables(job: Mapping[str, Any], kind: str, index: int) -> list[Object]:
 
 
 def world_size(job: Mapping[str, Any]) -> int:
-    """How many train together: all but AIMasters."""
+    """The number of tasks that train together: all but AIMasters."""
     tasks = job["spec"]["torchTaskSpecs"]
     return sum(int(task["numTasks"]) for kind, task in tasks.items() if kind != "AIMaster")
 
@@ -252,7 +252,7 @@ def elastic_arguments(job: Mapping[str, Any]) -> list[str]:
 
 
 def add_model(model: Mapping[str, Any], spec: Object) -> None:
-    """Give every container the place where the model is to be written."""
+    """Give every container the volume that the model is written to."""
     storage = model["storage"]
     if nfs := storage.get("nfs"):
         volume = {"nfs": {"server": nfs["server"], "path": nfs["path"]}}
@@ -265,12 +265,12 @@ def add_model(model: Mapping[str, Any], spec: Object) -> None:
             *(container.get("volumeMounts") or ()),
             {"name": MODEL_VOLUME, "mountPath": mount},
         ]
-        if MODEL_VARIABLE not in {one["name"] for one in container["env"]}:
+        if MODEL_VARIABLE not in {each["name"] for each in container["env"]}:
             container["env"].append(variable(MODEL_VARIABLE, mount))
 
 
 def exit_code(pod: Mapping[str, Any]) -> int:
-    """What the container that trains ended with; 0 where it has not ended."""
+    """The exit code of the training container; 0 if it has not ended."""
     for status in pod.get("status", {}).get("containerStatuses") or ():
         if status["name"] == MAIN_CONTAINER:
             return int(status["state"].get("terminated", {}).get("exitCode", 0))

@@ -1,7 +1,7 @@
-"""Volcano v1.15's job controller: what it makes of a Volcano Job.
+"""Creates the objects of a Volcano Job as the job controller of Volcano v1.15 does.
 
-Left out: PodGroups (so no pod waits for its gang), the policies, and the pod of a job that has ended. What its job
-plugins do is made only where it is asked for: `vcjob_plugins.py`.
+Left out: PodGroups (so no pod waits for its gang), the policies, and the cleanup of pods when a job has ended. The job
+plugins are optional: `vcjob_plugins.py`.
 """
 
 import copy
@@ -28,7 +28,7 @@ from controlplane.operators.resources import (
     phase,
 )
 
-# What is copied from the job to its pods, and whether as annotation, as label, or as both.
+# Annotations and labels that are copied from the job to its pods.
 _COPIED_ANNOTATIONS = (
     "volcano.sh/preemptable",
     "volcano.sh/cooldown-time",
@@ -40,7 +40,7 @@ _COPIED_LABELS = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
 
 
 class Volcano(Operator):
-    """Runs Volcano Jobs: a pod a replica."""
+    """Runs Volcano Jobs: a pod for each replica."""
 
     jobs: ClassVar[Resource] = Resource("batch.volcano.sh/v1alpha1", "jobs", "Job")
     rewrites: ClassVar[tuple[Resource, ...]] = (CONFIG_MAPS,)
@@ -48,16 +48,16 @@ class Volcano(Operator):
     def __init__(
         self, api: ClusterApi, namespace: str = "", *, plugins: bool = False, names: random.Random | None = None
     ) -> None:
-        """`plugins`: it also does what the plugins env, svc and ssh of a job say. `names` draws names of volumes."""
+        """`plugins`: it also runs the job plugins env, svc and ssh. `names` generates names of volumes."""
         super().__init__(api, namespace)
         self.plugins = plugins
-        beside = (CONFIG_MAPS, SECRETS, SERVICES, NETWORK_POLICIES) if plugins else ()
-        self.makes = (CLAIMS, *beside, PODS)
+        plugin_resources = (CONFIG_MAPS, SECRETS, SERVICES, NETWORK_POLICIES) if plugins else ()
+        self.creates = (CLAIMS, *plugin_resources, PODS)
         self._names = names or random.Random()
 
-    def take_up(self, job: Object, report: SyncReport) -> Object | None:
-        """Give a name to each claim that has none, and write these names into the job."""
-        unnamed = [one for one in job["spec"].get("volumes") or () if not one.get("volumeClaimName")]
+    def prepare(self, job: Object, report: SyncReport) -> Object | None:
+        """Write a name into the job for each claim that has none."""
+        unnamed = [each for each in job["spec"].get("volumes") or () if not each.get("volumeClaimName")]
         if not unnamed:
             return job
         metadata = job["metadata"]
@@ -70,30 +70,34 @@ class Volcano(Operator):
         return answer
 
     def wanted(self, job: Object, present: Present) -> Iterator[Child]:
-        """The claims that the job describes, and the pods of each task that does not wait, or that are there."""
+        """Return the claims of the job, the pods of tasks that need not wait, and all existing pods."""
         for volume in job["spec"].get("volumes") or ():
             if claim := volume.get("volumeClaim"):
                 metadata = {"ownerReferences": [controller_reference(self.jobs, job)]}
                 yield child(CLAIMS, job, volume["volumeClaimName"], metadata=metadata, spec=claim)
         if self.plugins:
             yield from vcjob_plugins.objects(job, self.jobs, present)
-        there = {pod["metadata"]["name"] for pod in present[PODS]}
+        existing = {pod["metadata"]["name"] for pod in present[PODS]}
         for task in job["spec"]["tasks"]:
             waits = not is_ready_to_start(job, task, present[PODS])
             for index in range(task.get("replicas", 0)):
-                if waits and pod_name(job, task, index) not in there:
+                if waits and pod_name(job, task, index) not in existing:
                     continue
-                made = pod(job, task, index, [f"{job['metadata']['name']}-{self._suffix()}" for _ in volumes_of(job)])
+                pod_object = pod(
+                    job, task, index, [f"{job['metadata']['name']}-{self._suffix()}" for _ in volumes_of(job)]
+                )
                 if self.plugins:
-                    vcjob_plugins.change(job, made)
-                yield child(PODS, job, pod_name(job, task, index), metadata=made["metadata"], spec=made["spec"])
+                    vcjob_plugins.change(job, pod_object)
+                yield child(
+                    PODS, job, pod_name(job, task, index), metadata=pod_object["metadata"], spec=pod_object["spec"]
+                )
 
     def _suffix(self) -> str:
         return "".join(self._names.choices(string.digits + string.ascii_lowercase, k=12))
 
 
 def volumes_of(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The claims that all pods mount, each once."""
+    """The volumes that all pods mount, each claim once."""
     claims = {volume["volumeClaimName"]: volume for volume in reversed(job["spec"].get("volumes") or ())}
     return list(reversed(claims.values()))
 
@@ -104,7 +108,7 @@ def pod_name(job: Mapping[str, Any], task: Mapping[str, Any], index: int) -> str
 
 
 def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, volume_names: Sequence[str]) -> Object:
-    """Metadata and spec of one replica of a task: what the template says, and what the job adds."""
+    """Metadata and spec of one replica of a task: those of the template, with the job's additions."""
     template = copy.deepcopy(task["template"])
     about, spec = template.get("metadata") or {}, template["spec"]
     inherited = {name: job["spec"].get(name) for name in ("schedulerName", "priorityClassName")}
@@ -124,7 +128,7 @@ def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, volume_name
 
 
 def labels_of(job: Mapping[str, Any], task: Mapping[str, Any], index: int) -> dict[str, str]:
-    """What the controller and the scheduler know a pod by."""
+    """The labels of a pod that the controller and the scheduler use."""
     own = job["metadata"].get("labels") or {}
     labels = {
         "volcano.sh/task-index": str(index),
@@ -140,7 +144,7 @@ def labels_of(job: Mapping[str, Any], task: Mapping[str, Any], index: int) -> di
 
 
 def annotations_of(job: Mapping[str, Any], task: Mapping[str, Any], index: int) -> dict[str, str]:
-    """The same, and which attempt of the job the pod belongs to."""
+    """The annotations of a pod: its place in the job, and the job's attempt."""
     metadata, status = job["metadata"], job.get("status") or {}
     own = metadata.get("annotations") or {}
     annotations = {
@@ -160,9 +164,9 @@ def annotations_of(job: Mapping[str, Any], task: Mapping[str, Any], index: int) 
 
 
 def is_ready_to_start(job: Mapping[str, Any], task: Mapping[str, Any], pods: Sequence[Object]) -> bool:
-    """Whether the tasks that this one depends on are ready: all of them, or any where it says exactly `any`."""
+    """Whether the dependencies of the task are ready: all of them, or one if `iteration` is exactly `any`."""
     depends_on = task.get("dependsOn") or {}
-    tasks = {one["name"]: one for one in job["spec"]["tasks"]}
+    tasks = {each["name"]: each for each in job["spec"]["tasks"]}
     ready = [_is_ready(tasks[name], pods) for name in depends_on.get("name") or () if name in tasks]
     if depends_on.get("iteration") == "any" and len(ready) > 1:
         return any(ready)
@@ -178,5 +182,5 @@ def _is_ready(task: Mapping[str, Any], pods: Sequence[Object]) -> bool:
 
 def _has_started(pod: Mapping[str, Any]) -> bool:
     containers = pod.get("status", {}).get("containerStatuses") or ()
-    is_ready = all(one["ready"] for one in containers)
+    is_ready = all(container["ready"] for container in containers)
     return phase(pod) == "Succeeded" or (phase(pod) == "Running" and is_ready)

@@ -1,6 +1,6 @@
-"""Volcano's job plugins env, svc and ssh: what they put into a pod, and the objects that they make beside the job.
+"""Volcano's job plugins env, svc and ssh: their changes of pods, and the objects that they create.
 
-Of their arguments those are read that change what is made; the framework plugins are left out.
+Arguments that change these are read, others ignored; the framework plugins are left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,41 +24,41 @@ from controlplane.operators.resources import (
 
 _HOSTS_FOLDER = "/etc/volcano"
 _KEYS_FOLDER = "/root/.ssh"
-# The framework plugins that bring others.
+# The plugins that a framework plugin turns on.
 _FORCED = {"mpi": ("svc", "ssh"), "pytorch": ("svc",), "tensorflow": ("svc",), "ray": ("svc",)}
 
 
 def plugins_of(job: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """The plugins of a job and their arguments, those included that others bring."""
-    asked: dict[str, Sequence[str]] = dict(job["spec"].get("plugins") or {})
-    for name in list(asked):
+    """The plugins of a job and their arguments, with those that other plugins turn on."""
+    plugins: dict[str, Sequence[str]] = dict(job["spec"].get("plugins") or {})
+    for name in list(plugins):
         for forced in _FORCED.get(name, ()):
-            asked.setdefault(forced, [])
-    return {name: arguments or [] for name, arguments in asked.items()}
+            plugins.setdefault(forced, [])
+    return {name: arguments or [] for name, arguments in plugins.items()}
 
 
 def objects(job: Mapping[str, Any], owner: Resource, present: Present) -> Iterator[Child]:
-    """What the job's plugins need beside its pods. A key that is there already stays."""
+    """The objects that the job's plugins need beside its pods. An existing SSH key stays."""
     plugins, name = plugins_of(job), job["metadata"]["name"]
     metadata = {"ownerReferences": [controller_reference(owner, job)]}
-    ours = {"volcano.sh/job-name": name, "volcano.sh/job-namespace": job["metadata"]["namespace"]}
+    selector = {"volcano.sh/job-name": name, "volcano.sh/job-namespace": job["metadata"]["namespace"]}
     if "svc" in plugins:
         yield child(CONFIG_MAPS, job, f"{name}-svc", metadata=metadata, data=hosts_data(job))
-        early = _is_set(plugins["svc"], "publish-not-ready-addresses")
-        spec = {"clusterIP": "None", "selector": ours, "publishNotReadyAddresses": early}
+        publish_early = _is_set(plugins["svc"], "publish-not-ready-addresses")
+        spec = {"clusterIP": "None", "selector": selector, "publishNotReadyAddresses": publish_early}
         yield child(SERVICES, job, name, metadata=metadata, spec=spec)
         if not _is_set(plugins["svc"], "disable-network-policy"):
-            among = {"podSelector": {"matchLabels": ours}, "policyTypes": ["Ingress"]}
-            spec = {**among, "ingress": [{"from": [{"podSelector": {"matchLabels": ours}}]}]}
+            policy = {"podSelector": {"matchLabels": selector}, "policyTypes": ["Ingress"]}
+            spec = {**policy, "ingress": [{"from": [{"podSelector": {"matchLabels": selector}}]}]}
             yield child(NETWORK_POLICIES, job, name, metadata=metadata, spec=spec)
     if "ssh" in plugins:
-        stored = {one["metadata"]["name"]: one for one in present[SECRETS]}.get(f"{name}-ssh")
+        stored = {secret["metadata"]["name"]: secret for secret in present[SECRETS]}.get(f"{name}-ssh")
         data = {"data": stored["data"]} if stored else {"stringData": {**key_pair(), "config": ssh_config(job)}}
         yield child(SECRETS, job, f"{name}-ssh", metadata=metadata, **data)
 
 
 def change(job: Mapping[str, Any], pod: Object) -> None:
-    """Put into a pod what the job's plugins put into it."""
+    """Add to a pod what the job's plugins add."""
     plugins, name, spec = plugins_of(job), job["metadata"]["name"], pod["spec"]
     if "env" in plugins:
         index = pod["metadata"]["labels"]["volcano.sh/task-index"]
@@ -72,7 +72,9 @@ def change(job: Mapping[str, Any], pod: Object) -> None:
         _append(spec, env=env, mounts=[{"name": f"{name}-svc", "mountPath": _HOSTS_FOLDER}])
         spec["volumes"] = [*(spec.get("volumes") or ()), {"name": f"{name}-svc", "configMap": {"name": f"{name}-svc"}}]
     if "ssh" in plugins:
-        folder = next((one.split("=", 1)[1] for one in plugins["ssh"] if "ssh-key-file-path=" in one), _KEYS_FOLDER)
+        folder = next(
+            (argument.split("=", 1)[1] for argument in plugins["ssh"] if "ssh-key-file-path=" in argument), _KEYS_FOLDER
+        )
         items = [{"key": key, "path": f".ssh/{key}"} for key in ("id_rsa", "id_rsa.pub", "authorized_keys", "config")]
         mode = 0o600 if folder == _KEYS_FOLDER else 0o644
         source = {"secretName": f"{name}-ssh", "items": items, "defaultMode": mode}
@@ -81,7 +83,7 @@ def change(job: Mapping[str, Any], pod: Object) -> None:
 
 
 def hosts_data(job: Mapping[str, Any]) -> dict[str, str]:
-    """The names of all pods, by task: as lines of a file, and as values of variables."""
+    """The hosts of each task: as lines of a file, and as values of variables."""
     data: dict[str, str] = {}
     for task in job["spec"]["tasks"]:
         hosts, name = _hosts(job, task), task["name"].replace("-", "_")
@@ -91,7 +93,7 @@ def hosts_data(job: Mapping[str, Any]) -> dict[str, str]:
 
 
 def ssh_config(job: Mapping[str, Any]) -> str:
-    """What lets each pod call every other by its short name."""
+    """The SSH configuration with which pods reach each other by their short names."""
     lines = ["StrictHostKeyChecking no", "UserKnownHostsFile /dev/null"]
     for task in job["spec"]["tasks"]:
         for host in _hosts(job, task):
@@ -100,7 +102,7 @@ def ssh_config(job: Mapping[str, Any]) -> str:
 
 
 def key_pair() -> dict[str, str]:
-    """One key for all pods of the job."""
+    """Generate a key pair for all pods of the job."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     private = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode() + "\n"
@@ -119,10 +121,10 @@ def _append(spec: Object, *, env: Sequence[Object] = (), mounts: Sequence[Object
     for kind in ("containers", "initContainers"):
         if containers := spec.get(kind):
             spec[kind] = [
-                {**one, "volumeMounts": [*(one.get("volumeMounts") or ()), *mounts]}
-                for one in appended(containers, env)
+                {**container, "volumeMounts": [*(container.get("volumeMounts") or ()), *mounts]}
+                for container in appended(containers, env)
             ]
 
 
 def _is_set(arguments: Sequence[str], flag: str) -> bool:
-    return any(one.lstrip("-") in {flag, f"{flag}=true"} for one in arguments)
+    return any(argument.lstrip("-") in {flag, f"{flag}=true"} for argument in arguments)

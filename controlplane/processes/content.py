@@ -1,4 +1,4 @@
-"""What a container finds in its environment and in its volumes, as a kubelet works it out."""
+"""The environment and volume files of a container, computed as a kubelet does."""
 
 import re
 from base64 import b64decode
@@ -12,7 +12,7 @@ _DEFAULT_MODE = 0o644
 
 
 class NotThereError(LookupError):
-    """A ConfigMap, a Secret or a key of one is not there yet: the kubelet waits for it."""
+    """A ConfigMap or Secret, or a key of it, is missing; the kubelet waits for it."""
 
 
 class VolumeFile(NamedTuple):
@@ -24,7 +24,7 @@ class VolumeFile(NamedTuple):
 
 
 class PodContent:
-    """Works out variables and files of one pod."""
+    """Computes the variables and files of one pod."""
 
     def __init__(self, api: ClusterApi, pod: Mapping[str, Any], address: str, node_address: str) -> None:
         self._api = api
@@ -32,28 +32,32 @@ class PodContent:
         self._addresses = {"status.podIP": address, "status.podIPs": address, "status.hostIP": node_address}
 
     def variables(self, container: Mapping[str, Any]) -> dict[str, str]:
-        """The environment of a container.
+        """Return the environment of a container.
 
         Raises:
-            NotThereError: what it refers to is not there.
+            NotThereError: a ConfigMap or Secret is missing.
         """
-        found: dict[str, str] = {}
+        variables_so_far: dict[str, str] = {}
         for source in container.get("envFrom") or ():
             for kind, field in (("configmaps", "configMapRef"), ("secrets", "secretRef")):
                 if field in source:
                     data = self._data(kind, source[field])
-                    found |= {source.get("prefix", "") + key: value.decode() for key, value in data.items()}
-        for one in container.get("env") or ():
-            value = self._value(one.get("valueFrom") or {}) if "valueFrom" in one else one.get("value", "")
+                    variables_so_far |= {source.get("prefix", "") + key: value.decode() for key, value in data.items()}
+        for variable in container.get("env") or ():
+            value = (
+                self._value(variable.get("valueFrom") or {}) if "valueFrom" in variable else variable.get("value", "")
+            )
             if value is not None:
-                found[one["name"]] = value if "valueFrom" in one else expanded(value, found)
-        return found
+                variables_so_far[variable["name"]] = (
+                    value if "valueFrom" in variable else expanded(value, variables_so_far)
+                )
+        return variables_so_far
 
     def files(self, volume: Mapping[str, Any]) -> Iterator[VolumeFile] | None:
-        """The files of a volume, or None of one that begins empty.
+        """Return the files of a volume, or None for a volume that is empty at first.
 
         Raises:
-            NotThereError: what it is made of is not there.
+            NotThereError: a ConfigMap or Secret is missing.
         """
         if "projected" in volume:
             mode = volume["projected"].get("defaultMode", _DEFAULT_MODE)
@@ -94,8 +98,8 @@ class PodContent:
     def _field(self, path: str) -> str:
         if path in self._addresses:
             return self._addresses[path]
-        if found := re.fullmatch(r"metadata\.(labels|annotations)\['(.*)'\]", path):
-            return str((self._pod["metadata"].get(found[1]) or {}).get(found[2], ""))
+        if match := re.fullmatch(r"metadata\.(labels|annotations)\['(.*)'\]", path):
+            return str((self._pod["metadata"].get(match[1]) or {}).get(match[2], ""))
         value: Any = self._pod
         for step in path.split("."):
             value = (value or {}).get(step)
@@ -103,32 +107,32 @@ class PodContent:
 
     def _data(self, kind: str, reference: Mapping[str, Any]) -> dict[str, bytes]:
         namespace = self._pod["metadata"]["namespace"]
-        status, found = self._api.get(f"/api/v1/namespaces/{namespace}/{kind}/{reference['name']}")
+        status, stored = self._api.get(f"/api/v1/namespaces/{namespace}/{kind}/{reference['name']}")
         if status != 200:
             if reference.get("optional"):
                 return {}
-            raise NotThereError(f"{kind} {reference['name']}: {found.get('message')}")
-        data = found.get("data") or {}
+            raise NotThereError(f"{kind} {reference['name']}: {stored.get('message')}")
+        data = stored.get("data") or {}
         if kind == "secrets":
             return {key: b64decode(value) for key, value in data.items()}
-        binary = {key: b64decode(value) for key, value in (found.get("binaryData") or {}).items()}
+        binary = {key: b64decode(value) for key, value in (stored.get("binaryData") or {}).items()}
         return {key: value.encode() for key, value in data.items()} | binary
 
 
 def expanded(text: str, variables: Mapping[str, str]) -> str:
-    """The text with `$(NAME)` replaced where there is such a variable; `$$` is a `$`."""
+    """Replace each `$(NAME)` for which there is a variable; `$$` becomes `$`."""
 
-    def value(found: re.Match[str]) -> str:
-        return "$" if found[1] is None else variables.get(found[1], found[0])
+    def value(match: re.Match[str]) -> str:
+        return "$" if match[1] is None else variables.get(match[1], match[0])
 
     return _REFERENCE.sub(value, text)
 
 
 def hosts(pods: list[dict[str, Any]], services: list[dict[str, Any]], domain: str = "cluster.local") -> dict[str, str]:
-    """What DNS would say of Services: the lines of `/etc/hosts`, of each namespace.
+    """Return the lines of `/etc/hosts` for each namespace: the DNS names of Services.
 
-    A pod is found by `<hostname>.<subdomain>` where a headless Service of that name selects it. Every Service is found
-    by its first pod: nothing here forwards what is sent to another address, or from one port to another.
+    A pod has the name `<hostname>.<subdomain>` if a headless Service of that name selects it. The name of a Service is
+    the address of its first pod: nothing here forwards to other addresses or ports.
     """
     lines: dict[str, list[str]] = {}
     for service in services:
@@ -136,14 +140,14 @@ def hosts(pods: list[dict[str, Any]], services: list[dict[str, Any]], domain: st
         if not spec.get("selector"):
             continue
         space, name = metadata["namespace"], metadata["name"]
-        found = [pod for pod in pods if pod["metadata"]["namespace"] == space and _serves(pod, service)]
-        for pod in sorted(found, key=lambda pod: str(pod["metadata"]["name"])):
+        selected = [pod for pod in pods if pod["metadata"]["namespace"] == space and _serves(pod, service)]
+        for pod in sorted(selected, key=lambda pod: str(pod["metadata"]["name"])):
             address, host = pod["status"]["podIP"], pod["spec"].get("hostname") or pod["metadata"]["name"]
             if pod["spec"].get("subdomain") == name and spec.get("clusterIP") == "None":
                 lines.setdefault(space, []).append(f"{address} {_names(f'{host}.{name}', space, domain)}")
-        for pod in found[:1]:
+        for pod in selected[:1]:
             lines.setdefault(space, []).append(f"{pod['status']['podIP']} {_names(name, space, domain)}")
-    return {space: "".join(f"{line}\n" for line in several) for space, several in lines.items()}
+    return {space: "".join(f"{line}\n" for line in of_namespace) for space, of_namespace in lines.items()}
 
 
 def _serves(pod: Mapping[str, Any], service: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""The node: an agent that runs the pods which the scheduler gives to it, as a kubelet does."""
+"""The node: runs its scheduled pods, as a kubelet does."""
 
 import threading
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from controlplane.processes.pod import Pod
 from controlplane.processes.sandbox import NODE_ADDRESS, node_network
 from controlplane.whole import WholeControlPlane
 
-#: Between two looks at the pods, in seconds: they are listed, which is little for the few that run here.
+#: Seconds between two lists of the pods, which are few.
 _PERIOD = 0.2
-#: What keeps pods that are to be simulated away.
+#: Keeps simulated pods off the node.
 TAINT = {"key": "jobgate.dev/processes", "value": "true", "effect": "NoSchedule"}
-#: What a pod says to run here, and nowhere else.
+#: Fields of a pod's spec that schedule it on this node, and on no other.
 CHOSEN: Mapping[str, Any] = {
     "nodeSelector": {"jobgate.dev/processes": "true"},
     "tolerations": [{"key": TAINT["key"], "operator": "Exists"}],
@@ -26,22 +26,22 @@ CHOSEN: Mapping[str, Any] = {
 
 
 class ProcessNode:
-    """A node of a whole control plane whose pods are processes of this machine. Use it in a `with`.
+    """A node of a whole control plane that runs pods as processes of this machine. Use it in a `with`.
 
-    Pods with `CHOSEN` in their spec run there.
+    Pods with `CHOSEN` in their spec run on it.
 
     Attributes:
-        folder: where its pods' files are; the logs stay.
+        folder: has the files of its pods; logs are kept.
     """
 
     def __init__(self, plane: WholeControlPlane, name: str, folder: Path) -> None:
-        """`folder` must not be one that pods hide: `/mnt`."""
+        """`folder` must not be `/mnt`: pods mount over it."""
         self._plane = plane
         self.name = name
         self.folder = folder
         self._api: ClusterApi = plane.api()
         self._pods: dict[str, Pod] = {}
-        self._told: dict[str, Any] = {}
+        self._reported: dict[str, Any] = {}
         self._addresses = 1
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"node {name}", daemon=True)
@@ -52,13 +52,13 @@ class ProcessNode:
 
         Raises:
             MissingError: this machine cannot.
-            ControlPlaneError: the API server does not want it.
+            MissingError: this machine cannot run it.
         """
         self._network = node_network()
-        made = node(self.name, CAPACITY, {"jobgate.dev/processes": "true"})
-        del made["metadata"]["annotations"]  # by which kwok knows its nodes
-        made["spec"] = {"taints": [TAINT]}
-        status, answer = self._api.post("/api/v1/nodes", made)
+        new_node = node(self.name, CAPACITY, {"jobgate.dev/processes": "true"})
+        del new_node["metadata"]["annotations"]  # kwok simulates only nodes with its annotation
+        new_node["spec"] = {"taints": [TAINT]}
+        status, answer = self._api.post("/api/v1/nodes", new_node)
         if status != 201:
             self._network.close()
             raise ControlPlaneError(f"node {self.name}: {answer.get('message')}")
@@ -73,7 +73,7 @@ class ProcessNode:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave, and end all pods."""
+        """Leave the cluster, and end all pods."""
         self._stop.set()
         self._thread.join()
         for pod in self._pods.values():
@@ -83,69 +83,69 @@ class ProcessNode:
         self._api.close()
 
     def log(self, namespace: str, pod: str, container: str) -> str:
-        """What a container has said, also of pods that are gone; the last one of its name."""
-        found = sorted(self.folder.glob(f"{namespace}.{pod}.*/{container}.log"), key=lambda one: one.stat().st_mtime)
-        return found[-1].read_text(encoding="utf-8", errors="replace") if found else ""
+        """Return the log of a container, also of a deleted pod; the newest if several pods had the name."""
+        logs = sorted(self.folder.glob(f"{namespace}.{pod}.*/{container}.log"), key=lambda path: path.stat().st_mtime)
+        return logs[-1].read_text(encoding="utf-8", errors="replace") if logs else ""
 
     def _run(self) -> None:
         while not self._stop.wait(_PERIOD):
             try:
-                self._look()
+                self._sync()
             except OSError:
-                continue  # the API server is asked again
-            except Exception as error:  # noqa: BLE001  # a test reads it: the thread has nobody to tell
+                continue  # try again
+            except Exception as error:  # noqa: BLE001  # for the test to read
                 self.failure = error
                 return
 
-    def _look(self) -> None:
-        found = self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")[1]["items"]
+    def _sync(self) -> None:
+        pods = self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")[1]["items"]
         services = self._api.get("/api/v1/services")[1]["items"]
-        known = {pod["metadata"]["uid"] for pod in found}
+        known = {pod["metadata"]["uid"] for pod in pods}
         for uid in [uid for uid in self._pods if uid not in known]:
             self._pods.pop(uid).close()
-        for pod in found:
+        for pod in pods:
             self._step(pod)
-        lines = hosts([{**pod, "status": {**pod["status"], **self._address_of(pod)}} for pod in found], services)
-        for pod in found:
-            if mine := self._pods.get(pod["metadata"]["uid"]):
-                mine.sandbox.set_hosts(lines.get(pod["metadata"]["namespace"], ""))
+        lines = hosts([{**pod, "status": {**pod["status"], **self._address_of(pod)}} for pod in pods], services)
+        for pod in pods:
+            if running := self._pods.get(pod["metadata"]["uid"]):
+                running.sandbox.set_hosts(lines.get(pod["metadata"]["namespace"], ""))
 
     def _address_of(self, pod: Mapping[str, Any]) -> dict[str, str]:
-        mine = self._pods.get(pod["metadata"]["uid"])
-        return {"podIP": mine.address} if mine else {}
+        running = self._pods.get(pod["metadata"]["uid"])
+        return {"podIP": running.address} if running else {}
 
     def _step(self, pod: Mapping[str, Any]) -> None:
         metadata = pod["metadata"]
-        mine = self._pods.get(metadata["uid"])
+        running = self._pods.get(metadata["uid"])
         leaving = metadata.get("deletionTimestamp") is not None
-        if mine is None and (leaving or pod["status"].get("phase") in {"Succeeded", "Failed"}):
+        if running is None and (leaving or pod["status"].get("phase") in {"Succeeded", "Failed"}):
             self._finish(pod, leaving=leaving)
             return
-        mine = mine or self._made(pod)
+        running = running or self._create(pod)
         if leaving:
-            mine.kill(float(metadata.get("deletionGracePeriodSeconds") or 0))
-        mine.step()
-        status = mine.status()
-        if self._told.get(metadata["uid"]) != status:
+            running.kill(float(metadata.get("deletionGracePeriodSeconds") or 0))
+        running.step()
+        status = running.status()
+        if self._reported.get(metadata["uid"]) != status:
             path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
             if self._api.patch(path, {"status": status})[0] == 200:
-                self._told[metadata["uid"]] = status
-        if mine.over:
+                self._reported[metadata["uid"]] = status
+        if running.over:
             self._pods.pop(metadata["uid"]).close()
             self._finish(pod, leaving=leaving)
 
     def _finish(self, pod: Mapping[str, Any], *, leaving: bool) -> None:
-        """Let a pod go that was deleted, and of which nothing runs."""
+        """Remove a deleted pod with no running process from the API server."""
         if leaving:
             metadata = pod["metadata"]
             path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}?gracePeriodSeconds=0"
             self._api.delete(path)
 
-    def _made(self, pod: Mapping[str, Any]) -> Pod:
+    def _create(self, pod: Mapping[str, Any]) -> Pod:
         metadata = pod["metadata"]
         self._addresses += 1
         address = f"10.88.{self._addresses // 250}.{self._addresses % 250 + 2}"
         folder = self.folder / f"{metadata['namespace']}.{metadata['name']}.{metadata['uid'][:8]}"
         content = PodContent(self._api, pod, address, NODE_ADDRESS)
-        self._pods[metadata["uid"]] = made = Pod(pod, folder, self._network, address, content)
-        return made
+        self._pods[metadata["uid"]] = running = Pod(pod, folder, self._network, address, content)
+        return running

@@ -1,4 +1,4 @@
-"""One pod that runs: its containers in their order, and what its status says of them."""
+"""A running pod: starts its containers in order, and computes its status."""
 
 import signal
 import subprocess
@@ -12,15 +12,15 @@ from controlplane.processes.content import NotThereError, PodContent, expanded
 from controlplane.processes.sandbox import NODE_ADDRESS, Holder, Sandbox, send
 
 _CONDITIONS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready", "PodScheduled")
-#: Containers that sidecars outlive: they are ended once these are done.
+#: The restart policy of init containers that are sidecars; they are ended when the main containers are done.
 _SIDECAR = "Always"
 
 
 class RunningContainer:
-    """A container of a pod, and the process that it now is."""
+    """A container of a pod, and its current process."""
 
     def __init__(self, spec: Mapping[str, Any], restarts: str) -> None:
-        """`restarts` is the policy: `Never`, `OnFailure` or `Always`."""
+        """`restarts` is the restart policy: `Never`, `OnFailure` or `Always`."""
         self.spec = spec
         self.restarts = restarts
         self.process: subprocess.Popen[bytes] | None = None
@@ -40,14 +40,14 @@ class RunningContainer:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended, and does not start again."""
+        """Whether it has ended for good."""
         return self.code is not None
 
     def start(self, sandbox: Sandbox, content: PodContent) -> None:
         """Start it.
 
         Raises:
-            NotThereError: something of its environment is not there.
+            NotThereError: a ConfigMap or Secret of its environment is missing.
         """
         variables = content.variables(self.spec)
         words = [*(self.spec.get("command") or ()), *(self.spec.get("args") or ())]
@@ -56,21 +56,21 @@ class RunningContainer:
         self.process = sandbox.start(self.spec, [expanded(word, variables) for word in words], variables)
         self._times["startedAt"] = _now()
 
-    def look(self, *, ends: bool) -> bool:
-        """See whether it has ended; tell whether it is to start again."""
+    def check(self, *, pod_ends: bool) -> bool:
+        """Check whether it has ended; return whether it starts again."""
         if not self.running or self.process is None or (code := self.process.poll()) is None:
             return False
-        # A process that a signal ends has 128 and its number, as container runtimes say it.
+        # A process ended by a signal has the exit code 128 plus the signal, as in container runtimes.
         code = code if code >= 0 else 128 - code
         self._times["finishedAt"] = _now()
-        if not ends and (self.restarts == "Always" or (self.restarts == "OnFailure" and code != 0)):
+        if not pod_ends and (self.restarts == "Always" or (self.restarts == "OnFailure" and code != 0)):
             self.process, self.count = None, self.count + 1
             return True
         self.code = code
         return False
 
     def status(self, why: str) -> dict[str, Any]:
-        """What the pod's status says of it."""
+        """Its entry in the pod's status."""
         if self.code is not None:
             reason = "Completed" if self.code == 0 else "Error"
             state: dict[str, Any] = {"terminated": {"exitCode": self.code, "reason": reason, **self._times}}
@@ -90,12 +90,12 @@ class RunningContainer:
 
 
 class Pod:
-    """A pod of a node, from the first look at it until it is gone."""
+    """A pod of a node, from its start until it is gone."""
 
     def __init__(
         self, pod: Mapping[str, Any], folder: Path, network: Holder, address: str, content: PodContent
     ) -> None:
-        """Make its namespaces; nothing runs yet."""
+        """Create its Linux namespaces; no container runs yet."""
         spec = pod["spec"]
         self.uid = pod["metadata"]["uid"]
         self.address = address
@@ -109,23 +109,23 @@ class Pod:
         policy = spec.get("restartPolicy", "Always")
         retried = "Never" if policy == "Never" else "OnFailure"
         self._init = [
-            RunningContainer(one, "Always" if one.get("restartPolicy") == _SIDECAR else retried)
-            for one in spec.get("initContainers") or ()
+            RunningContainer(container, "Always" if container.get("restartPolicy") == _SIDECAR else retried)
+            for container in spec.get("initContainers") or ()
         ]
-        self._main = [RunningContainer(one, policy) for one in spec["containers"]]
+        self._main = [RunningContainer(container, policy) for container in spec["containers"]]
 
     @property
     def _all(self) -> list[RunningContainer]:
         return [*self._init, *self._main]
 
     def step(self) -> None:
-        """Start what can start, and see what has ended."""
+        """Start the containers that can start, and check which have ended."""
         ends = self._killed_at is not None
-        for one in self._all:
-            one.look(ends=ends)
+        for container in self._all:
+            container.check(pod_ends=ends)
         if not ends:
             self._start()
-        if all(one.done for one in self._main):
+        if all(container.done for container in self._main):
             self.kill(0.0)
         if self._killed_at is not None and time.monotonic() > self._killed_at:
             self._send(signal.SIGKILL)
@@ -136,46 +136,50 @@ class Pod:
                 fs_group = (self._spec.get("securityContext") or {}).get("fsGroup")
                 self.sandbox.add_volumes(self._spec.get("volumes") or (), self._content, fs_group)
                 self._ready = True
-            for one in self._init:
-                if one.process is None and not one.done:
-                    one.start(self.sandbox, self._content)
-                if one.restarts != _SIDECAR and one.code != 0:
+            for container in self._init:
+                if container.process is None and not container.done:
+                    container.start(self.sandbox, self._content)
+                if container.restarts != _SIDECAR and container.code != 0:
                     return
-            for one in self._main:
-                if one.process is None and not one.done:
-                    one.start(self.sandbox, self._content)
+            for container in self._main:
+                if container.process is None and not container.done:
+                    container.start(self.sandbox, self._content)
             self._why = ""
         except NotThereError as error:
             self._why = str(error)
 
     def kill(self, grace: float) -> None:
-        """Ask all processes to end, and make them after so many seconds."""
+        """Send SIGTERM to all processes, and SIGKILL after `grace` seconds."""
         if self._killed_at is None:
             self._killed_at = time.monotonic() + grace
             self._send(signal.SIGTERM)
 
     def _send(self, number: signal.Signals) -> None:
-        for one in self._all:
-            if one.running and one.process is not None:
-                send(one.process, number)
+        for container in self._all:
+            if container.running and container.process is not None:
+                send(container.process, number)
 
     @property
     def over(self) -> bool:
-        """Whether nothing of it runs."""
-        return self._killed_at is not None and not any(one.running for one in self._all)
+        """Whether no container of it runs any more."""
+        return self._killed_at is not None and not any(container.running for container in self._all)
 
     def close(self) -> None:
-        """End everything of it at once."""
+        """Kill all its processes."""
         self.sandbox.close()
-        for one in self._all:
-            if one.process is not None:
-                one.process.wait()
+        for container in self._all:
+            if container.process is not None:
+                container.process.wait()
 
     def status(self) -> dict[str, Any]:
         """Its status, as a kubelet writes it."""
         phase = self._phase()
-        ready = phase == "Running" and all(one.running for one in self._main)
-        values = {"Ready": ready, "ContainersReady": ready, "Initialized": any(one.process for one in self._main)}
+        ready = phase == "Running" and all(container.running for container in self._main)
+        values = {
+            "Ready": ready,
+            "ContainersReady": ready,
+            "Initialized": any(container.process for container in self._main),
+        }
         return {
             "phase": phase,
             "hostIP": NODE_ADDRESS,
@@ -186,18 +190,26 @@ class Pod:
                 {"type": name, "status": str(values.get(name, True)), "lastTransitionTime": self._started}
                 for name in _CONDITIONS
             ],
-            "initContainerStatuses": [one.status(self._why) for one in self._init],
-            "containerStatuses": [one.status(self._why) for one in self._main],
+            "initContainerStatuses": [container.status(self._why) for container in self._init],
+            "containerStatuses": [container.status(self._why) for container in self._main],
         }
 
     def _phase(self) -> str:
-        failed = [one for one in self._init if one.done and one.code and one.restarts != _SIDECAR]
-        if failed or all(one.done for one in self._main):
-            # While a sidecar is still ending, the pod still runs.
-            if any(one.running for one in self._all):
+        failed = [
+            container
+            for container in self._init
+            if container.done and container.code and container.restarts != _SIDECAR
+        ]
+        if failed or all(container.done for container in self._main):
+            # The pod is Running until its sidecars have ended, too.
+            if any(container.running for container in self._all):
                 return "Running"
-            return "Failed" if failed or any(one.code for one in self._main) else "Succeeded"
-        return "Running" if any(one.process or one.count or one.done for one in self._main) else "Pending"
+            return "Failed" if failed or any(container.code for container in self._main) else "Succeeded"
+        return (
+            "Running"
+            if any(container.process or container.count or container.done for container in self._main)
+            else "Pending"
+        )
 
 
 def _now(clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> str:

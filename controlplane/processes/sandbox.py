@@ -1,4 +1,4 @@
-"""Namespaces: those of a node, in which its pods have a network, and those of each pod."""
+"""Linux namespaces: the network of a node, and those of each pod."""
 
 import os
 import shlex
@@ -12,31 +12,31 @@ from typing import Any
 from controlplane.processes.content import PodContent
 from controlplane.system import System, message
 
-#: What the node's network is: 10.88.0.1 is the node's own address.
+#: The node's own address in its network, 10.88.0.0/16.
 NODE_ADDRESS = "10.88.0.1"
 _BRIDGE = " && ".join(
     ["ip link set lo up", "ip link add br0 type bridge", f"ip addr add {NODE_ADDRESS}/16 dev br0", "ip link set br0 up"]
 )
-#: No pod lives longer, in seconds, whoever forgets it.
+#: A pod is ended after this many seconds, in case a test does not end it.
 LIFE = 1800
-#: What of this machine a pod must not write to: it gets empty ones.
+#: Folders of this machine that a pod must not write to: it gets empty ones.
 _EMPTY = ("/root", "/home", "/opt", "/run", "/tmp")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-#: Programs of a node, beside root.
+#: Programs that a node needs; it also needs root.
 NEEDS = ("ip", "mount", "nsenter", "unshare")
 
 
 class MissingError(RuntimeError):
-    """This machine lets nobody make namespaces, or lacks the programs for it."""
+    """This process may not create namespaces, or programs are missing."""
 
 
 class Holder:
-    """A process that keeps namespaces: with it ends all that runs in them."""
+    """A process that holds namespaces; when it ends, all processes in them end."""
 
     def __init__(self, setup: str, *spaces: str, within: "Holder | None" = None) -> None:
-        """Make the namespaces, in those of another where one is given, and run the setup in them."""
+        """Create the namespaces, inside those of `within` if given, and run the setup in them."""
         entered = within.enter("--net") if within else []
         script = f"{setup} && echo ready && exec sleep {LIFE}"
         unshare = ["unshare", *spaces, "--propagation=private", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -48,35 +48,35 @@ class Holder:
             text=True,
         )
         assert self._process.stdout is not None
-        said = ""
+        output = ""
         for line in self._process.stdout:
             if line == "ready\n":
                 break
-            said += line
+            output += line
         else:
             self.close()
-            raise MissingError(f"no namespaces: {said or f'code {self._process.returncode}'}")
+            raise MissingError(f"no namespaces: {output or f'code {self._process.returncode}'}")
         self.pid = children_of(self._process.pid)[0]
 
     def enter(self, *spaces: str) -> list[str]:
-        """The command that runs another in these namespaces of it."""
+        """Return the prefix of a command that runs in these namespaces."""
         return ["nsenter", f"--target={self.pid}", *spaces]
 
     def close(self) -> None:
-        """End it, and with it all others."""
+        """End it, and all processes in its namespaces."""
         self._process.kill()
         self._process.communicate()
 
 
 def node_network() -> Holder:
-    """The network of a node: a bridge that no pod of another node, and nothing outside, reaches."""
+    """Create the network of a node: a bridge that is reached only by its own pods."""
     if missing := System().lacks(NEEDS, root=True):
         raise MissingError(message(missing))
     return Holder(_BRIDGE, "--mount", "--net")
 
 
 class Sandbox:
-    """The namespaces of a pod, its volumes, and the files that every container of it sees."""
+    """The namespaces, volumes and shared files of a pod."""
 
     def __init__(self, folder: Path, network: Holder, pod: Mapping[str, Any], address: str) -> None:
         folder.mkdir(parents=True)
@@ -88,11 +88,11 @@ class Sandbox:
         self.set_up(network, address)
 
     def set_up(self, network: Holder, address: str) -> None:
-        """Make the namespaces, and join the network of the node."""
+        """Create the namespaces, and join the network of the node."""
         empty = " && ".join(f"mount -t tmpfs -o mode={'1777' if at == '/tmp' else '0755'} tmpfs {at}" for at in _EMPTY)
         steps = [
             "ip link set lo up",
-            # What is in /tmp of this machine, as the pod's own folder may be, stays in reach at another place.
+            # The pod's folder may be in /tmp, which is replaced below: mount it at /mnt first.
             f"mount --bind {self.folder} /mnt",
             empty,
             "mkdir -p /run/sshd && chmod 0700 /root",
@@ -109,13 +109,13 @@ class Sandbox:
             [*self.holder.enter("--net"), "sh", "-c", inside],
         )  # fmt: skip
         for command in commands:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
+            process = subprocess.run(command, capture_output=True, text=True, check=False)
+            if process.returncode != 0:
                 self.holder.close()
-                raise MissingError(f"{' '.join(command)}: {done.stderr}")
+                raise MissingError(f"{' '.join(command)}: {process.stderr}")
 
     def set_hosts(self, lines: str) -> None:
-        """Write `/etc/hosts`, into the file that is mounted."""
+        """Write `/etc/hosts`, which is mounted from a file."""
         text = self._own + lines
         if not self.hosts.exists() or self.hosts.read_text() != text:
             self.hosts.write_text(text)
@@ -124,7 +124,7 @@ class Sandbox:
         """Write the files of the pod's volumes, as the kubelet does.
 
         Raises:
-            NotThereError: of what they are made something is not there.
+            NotThereError: a ConfigMap or Secret is missing.
         """
         written = [(volume["name"], list(content.files(volume) or ())) for volume in volumes]
         for name, files in written:
@@ -141,7 +141,7 @@ class Sandbox:
     def start(
         self, container: Mapping[str, Any], command: Sequence[str], variables: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
-        """Start a container, in a mount namespace of its own; what it says goes to its log."""
+        """Start a container in its own mount namespace; its output goes to its log."""
         steps = ["set -e", *map(self._mounted, container.get("volumeMounts") or ())]
         steps.append(f"cd {shlex.quote(container.get('workingDir') or '/')}")
         script = "\n".join([*steps, 'exec "$@"'])
@@ -158,18 +158,18 @@ class Sandbox:
             )
 
     def log(self, container: str) -> Path:
-        """The file of what a container has said."""
+        """The log file of a container."""
         return self.folder / f"{container}.log"
 
     def _mounted(self, mount: Mapping[str, Any]) -> str:
         source = Path("/mnt/volumes") / mount["name"] / mount.get("subPath", "")
         here = self.folder / "volumes" / mount["name"] / mount.get("subPath", "")
         place, origin = shlex.quote(mount["mountPath"]), shlex.quote(str(source))
-        made = (
+        create = (
             f"mkdir -p $(dirname {place}) && [ -e {place} ] || : > {place}" if here.is_file() else f"mkdir -p {place}"
         )
         only = f"\nmount -o remount,bind,ro {place}" if mount.get("readOnly") else ""
-        return f"{made}\nmount --bind {origin} {place}{only}"
+        return f"{create}\nmount --bind {origin} {place}{only}"
 
     def close(self) -> None:
         """End all processes of the pod. Its logs stay."""
@@ -177,14 +177,14 @@ class Sandbox:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that a process has started."""
+    """Return the child processes of a process."""
     with suppress(OSError):
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return []
 
 
 def send(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Send a signal to a container's first process, which `nsenter` waits for."""
+    """Send a signal to a container's first process, the child of `nsenter`."""
     for child in children_of(process.pid):
         with suppress(ProcessLookupError):
             os.kill(child, number)

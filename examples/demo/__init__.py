@@ -1,1 +1,1 @@
-"""The main job, shown on a real API server of your own: `make demo`."""
+"""The demo of jobgate on a real API server: `make demo`."""

@@ -1,9 +1,9 @@
-"""The main job, shown: a DIJob is reviewed, applied to a real API server, defaulted, and broken ones are refused.
+"""The demo: a DIJob is reviewed, applied to a real API server and defaulted; broken jobs are denied.
 
-A job with plugins runs: its pods, simulated, know which they are and where the others are. At the end a distributed
-program runs for real: the runner makes its pods, which are processes of this machine.
+Then a job with plugins runs: its simulated pods get their index and the names of the others. At the end a distributed
+program really runs: the runner creates its pods, which are processes of this machine.
 
-It starts a control plane of its own on loopback, installs jobgate from its manifests, and leaves both up until Ctrl-C.
+The demo starts a control plane on loopback, installs jobgate from its manifests, and keeps both running until Ctrl-C.
 """
 
 import argparse
@@ -33,7 +33,7 @@ JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
 WIRED = JOBS / "plugins.yaml"
 SUM = Path(__file__).parent / "sum-of-ranks.yaml"
-#: What the runner runs here; the DIJobs are an operator's.
+#: The kind that the runner runs; an operator runs the DIJobs.
 RUN = "torchjobs.train.distributed.io"
 BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
 
@@ -41,7 +41,7 @@ BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
 def main() -> None:
     """Run the demo."""
     arguments = argparse.ArgumentParser(prog="make demo", description=__doc__)
-    arguments.add_argument("--once", action="store_true", help="end when all is shown, instead of waiting for Ctrl-C")
+    arguments.add_argument("--once", action="store_true", help="exit at the end, instead of waiting for Ctrl-C")
     once = arguments.parse_args().once
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     title("1. Reviewed offline, with no cluster at all")
@@ -79,7 +79,7 @@ def review(job: Path) -> None:
 
 
 def apply(plane: ControlPlane, job: Path) -> None:
-    """Apply a file as a user does, and show what was stored beyond what it says, or why it was refused."""
+    """Apply a file as a user does, and show the stored defaults, or why it is denied."""
     say(f"$ kubectl apply --validate=strict -f {relative(job)}")
     done = plane.kubectl("apply", "--validate=strict", "-f", str(job), check=False)
     say((done.stdout + done.stderr).rstrip())
@@ -92,7 +92,7 @@ def apply(plane: ControlPlane, job: Path) -> None:
 
 
 def run(plane: WholeControlPlane, folder: Path) -> None:
-    """Apply a job with plugins, let an operator make its pods, and show what is in them."""
+    """Apply a job with plugins, let an operator create its pods, and show what is in them."""
     with controller(plane, folder), plane.api() as api:
         apply(plane, WIRED)
         name = yaml.safe_load(WIRED.read_text())["metadata"]["name"]
@@ -112,17 +112,17 @@ def run(plane: WholeControlPlane, folder: Path) -> None:
         say(plane.kubectl(*pods, "-L", "diengine/task-name").stdout)
         say(f"$ kubectl get pod {name}-collector-1: the variables of its container, without the long ones")
         pod = json.loads(plane.kubectl("get", "pod", f"{name}-collector-1", "-o", "json").stdout)
-        for one in pod["spec"]["containers"][0]["env"]:
-            source = (one.get("valueFrom") or {}).get("configMapKeyRef", {})
-            value = one.get("value", f"from ConfigMap {source.get('name')}" if source else "")
-            say(f"    {one['name']}={value if len(value) < 70 else value[:67] + '…'}")
+        for variable in pod["spec"]["containers"][0]["env"]:
+            source = (variable.get("valueFrom") or {}).get("configMapKeyRef", {})
+            value = variable.get("value", f"from ConfigMap {source.get('name')}" if source else "")
+            say(f"    {variable['name']}={value if len(value) < 70 else value[:67] + '…'}")
         say("and its file /etc/volcano/collector.host:")
         lists = json.loads(plane.kubectl("get", "configmap", f"{name}-svc", "-o", "json").stdout)["data"]
         say("".join(f"    {host}\n" for host in lists["collector.host"].splitlines()))
 
 
 def train(plane: WholeControlPlane, folder: Path) -> None:
-    """Apply a job, let the runner make its pods on a node whose pods are processes, and show what they print."""
+    """Apply a job, let the runner create its pods as processes of this machine, and show their output."""
     try:
         with (
             ProcessNode(plane, "this-machine", folder / "node") as node,
@@ -148,17 +148,17 @@ def wait() -> None:
 
 
 def relative(path: Path) -> str:
-    """Return a path as one would type it in the project's folder."""
+    """Return a path relative to the project's folder."""
     return str(path.relative_to(JOBS.parent.parent))
 
 
 def title(text: str) -> None:
-    """Begin a part of the demo."""
+    """Print the title of a part of the demo."""
     say(f"\n\033[1m{text}\033[0m\n" if sys.stdout.isatty() else f"\n{text}\n")
 
 
 def say(text: str) -> None:
-    """Print at once, in the order of what subprocesses print."""
+    """Print and flush, to keep the order with the output of subprocesses."""
     print(text, flush=True)
 
 

@@ -1,1 +1,1 @@
-"""What the benchmarks reckon with: slopes, ratios, bodies. Nothing here is timed."""
+"""Tests of the benchmarks' helpers. Nothing here is timed."""

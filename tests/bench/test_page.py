@@ -1,4 +1,4 @@
-"""The page that benchmarks renew."""
+"""The page with the results of benchmarks."""
 
 import pytest
 
@@ -14,6 +14,6 @@ from bench import page
         *(f"growth-{name}" for name in ("tasks", "bytes", "stored", "kinds", "connections")),
     ],
 )
-def test_docs_have_each_block_once(block: str) -> None:
+def test_the_page_has_each_block_once(block: str) -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     assert text.count(f"<!-- begin {block} -->") == text.count(f"<!-- end {block} -->") == 1

@@ -45,7 +45,7 @@ class Cluster:
         return answer if status == 200 else None
 
     def ours(self) -> list[tuple[str, str]]:
-        return sorted(installed.objects_of_ours(self.api, self.namespace))
+        return sorted(installed.managed_objects(self.api, self.namespace))
 
     def warnings(self) -> list[tuple[str, str]]:
         _, answer = self.api.get(self.path("Event"))
@@ -83,7 +83,7 @@ def job_there(controller: None, cluster: Cluster) -> Any:
 
 
 def test_a_job_gets_what_its_plugins_declare(job_there: Any, cluster: Cluster) -> None:
-    found = installed.objects_of_ours(cluster.api, cluster.namespace)
+    found = installed.managed_objects(cluster.api, cluster.namespace)
     assert set(found) == {("ConfigMap", "train-svc"), ("NetworkPolicy", "train")}  # its operator makes the Service
     assert found["ConfigMap", "train-svc"]["data"]["work.host"] == "train-work-0.di-train\ntrain-work-1.di-train"
     for one in found.values():

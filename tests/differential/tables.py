@@ -1,7 +1,7 @@
-"""Tables of cases in YAML: what each changes in an object, by path.
+"""Reads tables of cases in YAML: the changes of an object, by path.
 
-A file has one or more documents with `paths` (short names of long paths), `every` (changes that all cases have) and `cases`
-(changes by name). `!absent` takes a field away, `!repeat [a, 64]` is a long text or list.
+A file has one or more documents with `paths` (short names of long paths), `every` (changes in all cases) and `cases`
+(changes by name). `!absent` removes a field, `!repeat [a, 64]` is a long text or list.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ Steps = tuple[str | int, ...]
 
 
 class _Absent:
-    """The value that takes a field away."""
+    """The value that removes a field."""
 
 
 ABSENT = _Absent()
@@ -39,7 +39,7 @@ def documents(file: Path) -> list[Any]:
 
 
 def cases(file: Path, start: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each case, and the object that starts from `start`."""
+    """Yield the name of each case, and `start` with its changes."""
     for document in documents(file):
         paths = {name: steps(path) for name, path in document.get("paths", {}).items()}
         every = _with(start, document.get("every", {}), {})
@@ -54,7 +54,7 @@ def steps(path: str, paths: Mapping[str, Steps] | None = None) -> Steps:
 
 
 def changed(value: Any, at: Steps, new: Any) -> Any:
-    """Return a value with `new` at these steps; everything beside the way is shared with the old one."""
+    """Return a copy of the value with `new` at these steps; the rest is shared."""
     if not at:
         return new
     step, rest = at[0], at[1:]

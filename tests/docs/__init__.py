@@ -1,1 +1,1 @@
-"""Tests of what the hand-written pages say."""
+"""Tests of statements in hand-written pages."""

@@ -1,4 +1,4 @@
-"""The maps of docs/explanation/architecture.md name every package of the source, and nothing that is not there."""
+"""The maps of docs/explanation/architecture.md name every package of the source, and only existing ones."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ MAPS = [("Packages", ""), ("crdgen", "crdgen"), ("The server", "webhook/server")
 
 
 def rows(section: str, folder: str) -> Iterator[tuple[list[Path], str]]:
-    """The places that each row of a map is about, and what it says of them."""
+    """Yield the paths in the first cell of each row of a map, and the text of the other cells."""
     for line in PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0].splitlines():
         if line.startswith("| `"):
             first, _, text = line.removeprefix("| ").partition(" | ")
@@ -21,7 +21,7 @@ def rows(section: str, folder: str) -> Iterator[tuple[list[Path], str]]:
 
 
 @pytest.mark.parametrize("section, folder", MAPS)
-def test_what_a_map_names_exists(section: str, folder: str) -> None:
+def test_all_names_on_a_map_exist(section: str, folder: str) -> None:
     for places, text in rows(section, folder):
         missing: list[object] = [
             place for place in places if not place.exists() and not place.with_suffix(".py").exists()
@@ -32,8 +32,8 @@ def test_what_a_map_names_exists(section: str, folder: str) -> None:
 
 
 def test_every_package_is_on_a_map() -> None:
-    named = {place.with_suffix("") for one in MAPS for places, _ in rows(*one) for place in places}
-    there = {ROOT / name for name in ("crdgen", "webhook", "certs")}
-    there |= {init.parent for folder in ("crdgen", "jobgate") for init in (ROOT / folder).glob("*/__init__.py")}
-    there |= {module.with_suffix("") for module in (ROOT / "webhook/server").glob("[!_]*.py")}
-    assert there - named == set()
+    named = {place.with_suffix("") for map_ in MAPS for places, _ in rows(*map_) for place in places}
+    existing = {ROOT / name for name in ("crdgen", "webhook", "certs")}
+    existing |= {init.parent for folder in ("crdgen", "jobgate") for init in (ROOT / folder).glob("*/__init__.py")}
+    existing |= {module.with_suffix("") for module in (ROOT / "webhook/server").glob("[!_]*.py")}
+    assert existing - named == set()

@@ -1,4 +1,4 @@
-"""What the pages of docs/reference/differences/ say of verdicts: each claim is a job, and what becomes of it."""
+"""Claims about verdicts in the pages of docs/reference/differences/: each has a job and its expected verdict."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +22,12 @@ class Claim(NamedTuple):
     """A claim of a page.
 
     Attributes:
-        page: whose file has it.
-        text: some words of it, which the page must have.
-        job: that shows it.
-        verdict: `denied` or `warned` with the field, `allowed`, or `silent`: allowed, and nothing is said.
+        page: name of the page.
+        text: some words of the claim, which the page must have.
+        job: an example of the claim.
+        verdict: `denied` or `warned` with the field, `allowed`, or `silent`: allowed without warnings.
         old: the stored job, for an update.
-        operator_can: the words that the installation sets.
+        operator_can: values of the setting `operator_can`.
     """
 
     page: str
@@ -223,8 +223,8 @@ def judged(claim: Claim) -> Verdict:
     return judge(claim.job, ReviewOptions(KINDS, operation=Operation.UPDATE, stored=(stored,), settings=settings))
 
 
-def said(claim: Claim) -> list[str]:
-    """Return what is said of the job: each fault and each warning with its field."""
+def outcomes(claim: Claim) -> list[str]:
+    """Return each fault and each warning of the job, with its field."""
     verdict = judged(claim)
     causes = (verdict.status or {}).get("details", {}).get("causes", [])
     return [f"denied {cause.get('field', '')}" for cause in causes] + [f"warned {text}" for text in verdict.warnings]
@@ -234,14 +234,14 @@ def said(claim: Claim) -> list[str]:
 def test_a_claim_is_on_its_page_and_holds(claim: Claim) -> None:
     words = " ".join((PAGES / f"{claim.page}.md").read_text(encoding="utf-8").split())
     assert claim.text in words
-    found = said(claim)
+    reported = outcomes(claim)
     if claim.verdict == "silent":
         assert judged(claim).allowed
-        assert found == []
+        assert reported == []
     elif claim.verdict == "allowed":
-        assert judged(claim).allowed, found
-        # A setting that is named takes its warning away.
+        assert judged(claim).allowed, reported
+        # The setting removes the warning of its field.
         fields = [word.partition("/")[2] for word in claim.operator_can]
-        assert not [one for one in found for field in fields if f".{field}" in one]
+        assert not [text for text in reported for field in fields if f".{field}" in text]
     else:
-        assert any(one.startswith(claim.verdict) for one in found), found
+        assert any(text.startswith(claim.verdict) for text in reported), reported

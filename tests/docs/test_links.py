@@ -1,4 +1,4 @@
-"""Pages that are linked or named are there."""
+"""Links and names of files in pages and code lead to existing files."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
 _PAGE = re.compile(r"(?<![\w/.-])docs/[\w/.-]+\.md\b")
 _SOURCE = re.compile(r"(?<![\w/.-])(?:tests|bench|jobgate|controlplane|crdgen|webhook|certs|website)/[\w/.-]+\.py\b")
 _TEST = re.compile(r"([\w/]+/test_\w+\.py)::(\w+)")
-#: Files of the reader's own in examples and tutorials.
+#: Files that the reader creates in tutorials.
 _ELSEWHERE = {
     "docs/order.md",
     "docs/reference/differences/sweep.md",
@@ -22,13 +22,13 @@ _ELSEWHERE = {
 
 
 def _files() -> list[Path]:
-    found = [path for path in ROOT.iterdir() if path.suffix in TEXTS or path.name in {"Makefile", "Dockerfile"}]
+    paths = [path for path in ROOT.iterdir() if path.suffix in TEXTS or path.name in {"Makefile", "Dockerfile"}]
     for folder in (*SOURCES, "docs"):
-        found += [path for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
-    return [path for path in found if path.name != "CHANGELOG.md"]
+        paths += [path for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
+    return [path for path in paths if path.name != "CHANGELOG.md"]
 
 
-def test_every_relative_link_leads_to_a_file() -> None:
+def test_every_relative_link_has_a_file() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {link}"
         for page in _files()
@@ -39,7 +39,7 @@ def test_every_relative_link_leads_to_a_file() -> None:
     assert broken == []
 
 
-def test_every_source_file_that_a_page_names_exists() -> None:
+def test_every_source_file_in_a_page_exists() -> None:
     missing = [
         f"{page.relative_to(ROOT)}: {name}"
         for page in _files()
@@ -50,7 +50,7 @@ def test_every_source_file_that_a_page_names_exists() -> None:
     assert missing == []
 
 
-def test_every_test_that_a_page_names_exists() -> None:
+def test_every_test_in_a_page_exists() -> None:
     missing = [
         f"{page.relative_to(ROOT)}: {file}::{name}"
         for page in _files()
@@ -61,7 +61,7 @@ def test_every_test_that_a_page_names_exists() -> None:
     assert missing == []
 
 
-def test_every_page_that_code_and_texts_name_exists() -> None:
+def test_every_page_in_code_and_texts_exists() -> None:
     missing = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in _files()

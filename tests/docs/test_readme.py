@@ -1,4 +1,4 @@
-"""What the README shows is what the commands print."""
+"""The output in the README is that of the commands."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from jobgate.cli import main
 
 ROOT = Path(__file__).parents[2]
-#: A file to review, and the lines of its report in the README, where `…` is left out.
+#: A file to review, and a pattern for its report in the README; `…` stands for omitted text.
 SAMPLES = [
     ("examples/dijob/broken/four-faults.yaml", r"four-faults\.yaml\n.*is invalid:\n(.*?)```"),
     ("examples/dijob/with-tasks.yaml", r"```\n(examples/dijob/with-tasks\.yaml.*?)```"),
@@ -18,9 +18,7 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize(("file", "sample"), SAMPLES)
-def test_the_report_on_an_example_is_the_one_of_the_readme(
-    file: str, sample: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_shows_the_report_on_an_example(file: str, sample: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     shown = re.search(sample, Path("README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert shown is not None

@@ -1,4 +1,4 @@
-"""What a user does with a cluster: a namespace, kubectl in it, and the API server's own words where kubectl has no part."""
+"""A user of a cluster, who works in a namespace, with kubectl or directly with the API server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,35 +21,35 @@ class User:
         self._objects = ClusterObjects(plane.client)
 
     def kubectl(self, *arguments: str, document: Any = None) -> tuple[bool, str]:
-        """Run kubectl, a document on its standard input; return whether it succeeded, and all that it printed."""
+        """Run kubectl with a document on its standard input; return whether it succeeds, and its output."""
         text = document if isinstance(document, str) or document is None else yaml.safe_dump(document)
-        done = self.plane.kubectl("-n", self.namespace, *arguments, input=text, check=False)
-        return done.returncode == 0, done.stdout + done.stderr
+        process = self.plane.kubectl("-n", self.namespace, *arguments, input=text, check=False)
+        return process.returncode == 0, process.stdout + process.stderr
 
     def apply(self, document: Any, *flags: str) -> tuple[bool, str]:
-        """Apply a document with kubectl, strictly."""
+        """Apply a document with kubectl and strict validation."""
         return self.kubectl("apply", "--validate=strict", *flags, "-f", "-", document=document)
 
     def create(self, document: Mapping[str, Any], *, dry_run: bool = False) -> tuple[bool, str]:
-        """Create an object; return whether it was, and what was said of it."""
+        """Create an object; return whether it is created, and the warnings and faults."""
         path = self._objects.collection(document["apiVersion"], document["kind"], self.namespace)
-        return self._told(self.plane.client.post(path, document, {"dryRun": "All"} if dry_run else None))
+        return self._outcome(self.plane.client.post(path, document, {"dryRun": "All"} if dry_run else None))
 
     def patch(self, name: str, patch: Any, resource: str = DIJOBS) -> tuple[bool, str]:
-        """Change an object by a merge patch, or by the operations of a list; return whether it was, and what was said."""
+        """Patch an object, with a JSON patch if `patch` is a list; return whether it is patched, and the output."""
         content_type = JSON_PATCH if isinstance(patch, list) else MERGE_PATCH
-        return self._told(self.plane.client.patch(self.path(name, resource), patch, content_type=content_type))
+        return self._outcome(self.plane.client.patch(self.path(name, resource), patch, content_type=content_type))
 
     def delete(self, name: str, resource: str = DIJOBS) -> tuple[bool, str]:
-        """Delete an object; return whether it was there, and what was said."""
-        return self._told(self.plane.client.delete(self.path(name, resource)))
+        """Delete an object; return whether it existed, and the warnings and faults."""
+        return self._outcome(self.plane.client.delete(self.path(name, resource)))
 
     def has(self, name: str, resource: str = DIJOBS) -> bool:
-        """Return whether there is such an object."""
+        """Whether the object exists."""
         return self.plane.client.get(self.path(name, resource))[0] == 200
 
     def stored(self, name: str, resource: str = DIJOBS) -> dict[str, Any]:
-        """Return an object as it is stored; a resource is called as a CRD is, `pods` without a group."""
+        """Return a stored object; a resource is named like its CRD, or `pods`."""
         status, stored = self.plane.client.get(self.path(name, resource))
         assert status == 200, stored
         return stored
@@ -58,11 +58,11 @@ class User:
         """Return the path of an object."""
         return f"{self._objects.home(resource, self.namespace)}/{name}"
 
-    def _told(self, answer: Answer) -> tuple[bool, str]:
-        """Return whether a write was done, and the warnings and faults that kubectl would print."""
-        status, said = answer
+    def _outcome(self, answer: Answer) -> tuple[bool, str]:
+        """Return whether a write succeeded, and the warnings and faults that kubectl would print."""
+        status, body = answer
         lines = [f"Warning: {text}" for text in self.plane.client.warnings]
         if status >= 400:
-            causes = [one for one in said.get("details", {}).get("causes", ()) if "field" in one]
-            lines += [f"{one['field']}: {one['message']}" for one in causes] or [said["message"]]
+            causes = [one for one in body.get("details", {}).get("causes", ()) if "field" in one]
+            lines += [f"{one['field']}: {one['message']}" for one in causes] or [body["message"]]
         return status < 400, "\n".join(lines)

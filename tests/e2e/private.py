@@ -1,4 +1,4 @@
-"""A jobgate of one namespace, beside the session's: with settings or kinds of its own, on the same API server."""
+"""A jobgate for one namespace, with its own settings or kinds, beside the shared one on the same API server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,12 +17,12 @@ from webhook import Registry
 
 
 class PrivateWebhook(InstalledWebhook):
-    """A webhook server that the API server calls for one new namespace alone.
+    """A webhook server that the API server calls only for one new namespace.
 
-    The namespace has opted out of the session's jobgate, whose CRDs and Service it shares.
+    The namespace has opted out of the shared jobgate, but uses its CRDs and Service.
 
     Attributes:
-        kinds: those that the session has not; their CRDs are installed too.
+        kinds: further kinds; their CRDs are installed, too.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class PrivateWebhook(InstalledWebhook):
         self.kinds = tuple(kinds)
 
     def install(self, **choices: Any) -> None:
-        """Apply the webhook configurations, for our namespace only, and the CRDs that the session has not."""
+        """Apply the webhook configurations for this namespace, and the CRDs of the further kinds."""
         chosen = Installation(
             crds=False,
             rotation="none",
@@ -43,7 +43,7 @@ class PrivateWebhook(InstalledWebhook):
             **choices,
         )
         rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
-        configurations = [self._own(one) for one in rendered if one["kind"].endswith("WebhookConfiguration")]
+        configurations = [self._own(each) for each in rendered if each["kind"].endswith("WebhookConfiguration")]
         ClusterObjects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
 
     def uninstall_configurations(self) -> None:
@@ -58,18 +58,18 @@ class PrivateWebhook(InstalledWebhook):
         super().__exit__(kind, error, traceback)
 
     def _own(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a webhook configuration under our own name, and for our namespace."""
+        """Return a webhook configuration with a name of its own, for this namespace."""
         ours = {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}
         entries = [{**entry, "namespaceSelector": ours} for entry in configuration["webhooks"]]
         return {**configuration, "metadata": {"name": f"jobgate-{self.namespace}"}, "webhooks": entries}
 
 
 def package(folder: Path, kind: str) -> Path:
-    """Write down a package as installed that has one kind, and return what is to be on Python's path.
+    """Write the metadata of an installed package with one kind, and return the folder to put on Python's path.
 
     Args:
-        folder: where to.
-        kind: as `module:attribute`.
+        folder: where the metadata is written.
+        kind: the kind, as `module:attribute`.
     """
     record = folder / "trial-1.dist-info"
     record.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""jobgate as a release of Helm on a control plane without nodes: processes of this machine do the work of its pods."""
+"""jobgate as a Helm release on a control plane without nodes: processes of this machine replace its pods."""
 
 import json
 import subprocess
@@ -17,15 +17,15 @@ NAMESPACE = "jobgate-system"
 SERVER, ROTATION = "jobgate-webhook", "jobgate-certificates"
 SERVICE = f"/api/v1/namespaces/{NAMESPACE}/services/jobgate-webhook"
 SECRET = f"/api/v1/namespaces/{NAMESPACE}/secrets/jobgate-webhook-tls"
-#: How long Helm, a start or the API server's notice of a change may take on a busy machine, in seconds.
-PATIENCE = 180.0
+#: Limit in seconds, on a busy machine, for Helm, for a start, and for a change to take effect.
+TIMEOUT = 180.0
 
 
 class Release:
-    """The release `jobgate`, and those who do the work of its pods.
+    """The release `jobgate`, and the processes that replace its pods.
 
     Attributes:
-        values: what every installation of it is options beside its choices: ports that are free here.
+        values: values of every installation: free ports of this machine.
     """
 
     def __init__(self, helm: Path, plane: ControlPlane, folder: Path) -> None:
@@ -34,39 +34,39 @@ class Release:
         self._folder = folder
         self._server: subprocess.Popen[bytes] | None = None
         sockets = reserve_port(), reserve_port()
-        port, health = (one.getsockname()[1] for one in sockets)
-        for one in sockets:
-            one.close()
+        port, health = (reserved.getsockname()[1] for reserved in sockets)
+        for reserved in sockets:
+            reserved.close()
         self.values = {"servicePort": port, "targetPort": port, "healthPort": health}
 
     def helm(self, *arguments: str, values: Mapping[str, Any] | None = None) -> str:
-        """Run Helm, with values where it reads the chart; return what it printed."""
+        """Run Helm, with the chart if values are given; return its output."""
         command = [str(self._helm), *arguments, f"--namespace={NAMESPACE}"]
         if values is not None:
             command += [str(CHART), "--values=-"]
         folders = {f"HELM_{name}_HOME": str(self._folder) for name in ("CACHE", "CONFIG", "DATA")}
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             input=json.dumps({**self.values, **(values or {})}),
             env={**self.plane.environment(), **folders},
             capture_output=True,
             text=True,
             check=False,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
-        assert done.returncode == 0, f"{arguments}: {done.stderr}{done.stdout}"
-        return done.stdout
+        assert process.returncode == 0, f"{arguments}: {process.stderr}{process.stdout}"
+        return process.stdout
 
-    def lead_here(self) -> None:
-        """Have the Service lead to this machine, where no cluster network leads to pods."""
+    def point_service_here(self) -> None:
+        """Point the Service to this machine."""
         spec = {"type": "ExternalName", "externalName": "localhost", "clusterIP": None, "clusterIPs": None}
         status, answer = self.plane.client.patch(SERVICE, {"spec": spec})
         assert status == 200, answer
 
     def serve(self) -> None:
-        """Start the server as its Deployment says, and come back when it is ready."""
+        """Start the server with the arguments of its Deployment, and return when it is ready."""
         self._server = self._start(SERVER, "--drain-seconds=0")
-        wait_for(self._is_ready, PATIENCE, what="the server is ready")
+        wait_for(self._is_ready, TIMEOUT, what="the server is ready")
 
     def stop(self) -> None:
         """Stop the server."""
@@ -75,15 +75,15 @@ class Release:
             _end(server)
 
     def rotate(self) -> None:
-        """Run the rotation as its Deployment says, until there is a certificate, and every entry has a bundle."""
+        """Run the rotation of its Deployment until there is a certificate, and every webhook has a CA bundle."""
         rotation = self._start(ROTATION, "--health-port=0")
         try:
-            wait_for(lambda: self._is_rotated() and all(self.bundles().values()), PATIENCE, what="all is written")
+            wait_for(lambda: self._is_rotated() and all(self.bundles().values()), TIMEOUT, what="all is written")
         finally:
             _end(rotation)
 
     def bundles(self) -> dict[str, str]:
-        """Return the bundle of each entry of the webhook configurations, empty where it has none."""
+        """Return the CA bundle of each webhook; empty if it has none."""
         entries = [
             entry for path in CONFIGURATIONS for entry in self.plane.client.get(f"{path}/jobgate")[1]["webhooks"]
         ]
@@ -93,7 +93,7 @@ class Release:
         return bool(self.plane.client.get(SECRET)[1].get("data", {}).get("tls.crt"))
 
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start the container of a Deployment with the rights of its account; `arguments` win over the container's."""
+        """Start the program of a Deployment with the rights of its account; `arguments` override the container's."""
         path = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{name}"
         pod = self.plane.client.get(path)[1]["spec"]["template"]["spec"]
         user = f"system:serviceaccount:{NAMESPACE}:{pod['serviceAccountName']}"
@@ -118,7 +118,7 @@ class Release:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -1,4 +1,4 @@
-"""jobgate comes to a cluster whose jobs were stored before it: none of them is ever stuck."""
+"""jobgate is installed in a cluster with stored invalid jobs: all of them can be edited and deleted."""
 
 import copy
 import os
@@ -21,7 +21,7 @@ from tests.kinds.dijob.jobs import task, template
 JOBS = ADOPTED.qualified_plural
 LIMITS = {"limits": {"cpu": "1e1.5"}}
 
-#: What a controller that judges too late had let in.
+#: Invalid jobs that the API server stored without jobgate.
 STORED: dict[str, dict[str, Any]] = {
     "nameless-tasks": {"tasks": [task(), task()]},
     "two-learners": {"tasks": [task("learner"), task("learner", "b")]},
@@ -39,7 +39,7 @@ STORED: dict[str, dict[str, Any]] = {
 
 
 def permissive(crd: dict[str, Any]) -> dict[str, Any]:
-    """Return a CRD of the same kind that takes anything, as the operator's minimal one does."""
+    """Return a CRD of the same kind that accepts any spec, like the operator's minimal CRD."""
     loose = copy.deepcopy(crd)
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     for version in loose["spec"]["versions"]:
@@ -53,15 +53,15 @@ def permissive(crd: dict[str, Any]) -> dict[str, Any]:
 def user(
     webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[User]:
-    """A user whose bad jobs were stored under a permissive CRD, before ours was installed over it."""
+    """A user whose invalid jobs were stored with a permissive CRD, before jobgate's CRD replaced it."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("adoption")
     ClusterObjects(controlplane.client).apply(permissive(definition(ADOPTED)))
     private = PrivateWebhook(controlplane, folder, kinds=[ADOPTED])
     user = User(controlplane, private.namespace)
     for name, spec in STORED.items():
-        done, said = user.create(_job(name, spec))
-        assert done, said
+        done, output = user.create(_job(name, spec))
+        assert done, output
     with pytest.MonkeyPatch.context() as patch:
         path = package(folder / "adopted", "tests.e2e.trial:ADOPTED")
         patch.setenv("PYTHONPATH", os.pathsep.join([str(path), str(Path.cwd())]))
@@ -76,18 +76,18 @@ def _job(name: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_a_job_that_was_stored_before_can_be_read_and_labelled(user: User, name: str) -> None:
-    done, said = user.patch(name, {"metadata": {"labels": {"seen": "yes"}}}, JOBS)
-    assert (done, said) == (True, "")
+def test_a_stored_invalid_job_can_be_read_and_labelled(user: User, name: str) -> None:
+    done, output = user.patch(name, {"metadata": {"labels": {"seen": "yes"}}}, JOBS)
+    assert (done, output) == (True, "")
     assert user.stored(name, JOBS)["metadata"]["labels"] == {"seen": "yes"}
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_an_edit_of_something_else_is_let_through_and_told_what_is_wrong(user: User, name: str) -> None:
-    done, said = user.patch(name, {"spec": {"priority": "high"}}, JOBS)
-    assert done, said
-    assert "Warning: " in said
-    assert "already stored; not enforced" in said
+def test_an_edit_of_another_field_is_allowed_with_warnings_about_the_faults(user: User, name: str) -> None:
+    done, output = user.patch(name, {"spec": {"priority": "high"}}, JOBS)
+    assert done, output
+    assert "Warning: " in output
+    assert "already stored; not enforced" in output
     assert user.stored(name, JOBS)["spec"]["priority"] == "high"
 
 
@@ -101,15 +101,15 @@ def test_an_edit_of_something_else_is_let_through_and_told_what_is_wrong(user: U
     ],
 )
 def test_an_edit_that_adds_a_fault_is_rejected(user: User, name: str, spec: dict[str, Any], fault: str) -> None:
-    done, said = user.patch(name, {"spec": spec}, JOBS)
+    done, output = user.patch(name, {"spec": spec}, JOBS)
     assert not done
-    assert fault in said
+    assert fault in output
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_it_can_be_finalized_and_deleted(user: User, name: str) -> None:
-    done, said = user.delete(name, JOBS)
-    assert done, said
-    done, said = user.patch(name, {"metadata": {"finalizers": None}}, JOBS)
-    assert done, said
+def test_a_stored_invalid_job_can_be_finalized_and_deleted(user: User, name: str) -> None:
+    done, output = user.delete(name, JOBS)
+    assert done, output
+    done, output = user.patch(name, {"metadata": {"finalizers": None}}, JOBS)
+    assert done, output
     wait_for(lambda: not user.has(name, JOBS))

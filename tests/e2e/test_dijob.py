@@ -1,4 +1,4 @@
-"""DIJobs on a real API server, as a user meets them."""
+"""DIJobs on a real API server, from a user's point of view."""
 
 import copy
 import json
@@ -36,7 +36,7 @@ def user(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) 
     return User(controlplane, namespace)
 
 
-def test_faults_of_schema_and_rules_are_told_together(user: User) -> None:
+def test_faults_of_schema_and_rules_are_reported_together(user: User) -> None:
     job = yaml.safe_load((EXAMPLES / "broken" / "four-faults.yaml").read_text())
     job["spec"]["tasks"][0]["replicas"] = 0
     job["spec"]["priority"] = "urgent"
@@ -53,7 +53,7 @@ def test_faults_of_schema_and_rules_are_told_together(user: User) -> None:
         assert fault in output, output
 
 
-def test_a_status_survives_the_status_subresource_whole(user: User, cluster_api: ClusterApi) -> None:
+def test_the_status_subresource_stores_the_whole_status(user: User, cluster_api: ClusterApi) -> None:
     text = (EXAMPLES / "with-tasks.yaml").read_text()
     done, output = user.apply(text)
     assert done, output
@@ -75,7 +75,7 @@ def test_labels_and_annotations_of_a_template_survive(user: User) -> None:
     assert user.stored("minimal")["spec"]["tasks"][0]["template"]["metadata"] == metadata
 
 
-def test_a_generated_name_is_judged_with_the_room_that_generating_takes(user: User) -> None:
+def test_a_generated_name_is_checked_with_its_random_suffix(user: User) -> None:
     job = yaml.safe_load((EXAMPLES / "minimal.yaml").read_text())
     job["metadata"] = {"generateName": "sweep-"}
     done, output = user.kubectl("create", "-f", "-", document=job)
@@ -86,8 +86,8 @@ def test_a_generated_name_is_judged_with_the_room_that_generating_takes(user: Us
     assert "Too long" in output
 
 
-def test_what_an_operator_writes_back_is_never_rejected(user: User, cluster_api: ClusterApi) -> None:
-    """Go clients write their typed structs: with zero values, and without what they do not know."""
+def test_an_operators_update_is_not_rejected(user: User, cluster_api: ClusterApi) -> None:
+    """Go clients write their typed structs: with zero values, and without unknown fields."""
     done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
     assert done, output
     job = user.stored("minimal")
@@ -103,7 +103,7 @@ def test_what_an_operator_writes_back_is_never_rejected(user: User, cluster_api:
     assert (code, answer["metadata"]["generation"]) == (200, written["metadata"]["generation"])
 
 
-def test_writes_that_leave_the_spec_alone_never_reach_the_webhook(user: User, webhook: InstalledWebhook) -> None:
+def test_writes_that_do_not_change_the_spec_never_reach_the_webhook(user: User, webhook: InstalledWebhook) -> None:
     done, output = user.apply((EXAMPLES / "minimal.yaml").read_text())
     assert done, output
     assert user.kubectl("label", "dijobs.diengine.opendilab.org", "minimal", "seen=yes")[0]
@@ -119,14 +119,14 @@ def test_writes_that_leave_the_spec_alone_never_reach_the_webhook(user: User, we
         "patch", "dijobs.diengine.opendilab.org", "minimal", "--type=merge", "-p", '{"metadata":{"finalizers":null}}'
     )[0]
     assert user.kubectl("delete", "dijobs.diengine.opendilab.org", "minimal", "--wait=false")[0]
-    # Lines are written in batches: one that only now is there may be of the creation.
+    # The log is written in batches, so a late line may be of the creation.
     assert user.apply((EXAMPLES / "minimal.yaml").read_text().replace("minimal", "after"))[0]
     lines = [json.loads(line) for line in webhook.log.read_text().splitlines()]
     ours = [line for line in lines if line.get("name") == "minimal" and line.get("namespace") == user.namespace]
     assert {line["operation"] for line in ours} <= {"CREATE"}
 
 
-def test_the_namespaces_of_the_system_and_of_users_who_opted_out_are_left_alone(
+def test_namespaces_that_opted_out_are_not_reviewed(
     user: User, cluster_api: ClusterApi, webhook: InstalledWebhook
 ) -> None:
     job = yaml.safe_load((EXAMPLES / "minimal.yaml").read_text())

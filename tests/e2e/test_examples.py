@@ -1,6 +1,6 @@
-"""The examples of every kind on a real API server: taken whole, applied twice; broken twins rejected.
+"""The examples of every kind on a real API server: good ones are stored, and applied twice; broken ones are denied.
 
-All are applied as they stand, by few kubectls: what it says of a file is found by the file's name.
+Few kubectl commands apply all files; a file's name shows which output belongs to it.
 """
 
 import json
@@ -26,25 +26,25 @@ Stored = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Applied:
-    """What came of applying a file, and of applying it again.
+    """The results of applying a file twice.
 
     Attributes:
-        said: what kubectl said of it; it names a file only where something is wrong with it.
-        stored: the file's jobs after each of the two.
-        differs: whether `kubectl diff` found something in one of the files that were applied together, and what.
+        outputs: kubectl's output each time; it names a file only if it is rejected.
+        stored: the file's jobs after each time.
+        differs: whether `kubectl diff` reports a difference for the files that were applied together, and its output.
     """
 
-    said: tuple[str, str]
+    outputs: tuple[str, str]
     stored: tuple[Stored, Stored]
     differs: tuple[bool, str]
 
 
 def distinct(files: Iterable[Path]) -> Iterator[list[Path]]:
-    """Yield files in groups, each without two jobs of one kind and name."""
+    """Return files in groups; a group has no two jobs with the same kind and name."""
     groups: list[tuple[set[tuple[str, str]], list[Path]]] = []
     for file in files:
         names = {(job["kind"], job["metadata"]["name"]) for job in jobs(file)}
-        taken, group = next((one for one in groups if not one[0] & names), (set(), []))
+        taken, group = next((each for each in groups if not each[0] & names), (set(), []))
         if not group:
             groups.append((taken, group))
         taken |= names
@@ -53,7 +53,7 @@ def distinct(files: Iterable[Path]) -> Iterator[list[Path]]:
 
 
 def together(files: Sequence[Path]) -> list[str]:
-    """Return the arguments by which kubectl reads files."""
+    """Return kubectl's arguments for the files."""
     return [f"--filename={file}" for file in files]
 
 
@@ -61,44 +61,44 @@ def together(files: Sequence[Path]) -> list[str]:
 def applied(
     webhook: InstalledWebhook, controlplane: ControlPlane, request: pytest.FixtureRequest
 ) -> Mapping[Path, Applied]:
-    """All good examples, applied twice in one of the two ways."""
+    """All good examples, applied twice."""
     assert webhook.port
     flags: tuple[str, ...] = request.param
     objects = ClusterObjects(controlplane.client)
-    found: dict[Path, Applied] = {}
+    results: dict[Path, Applied] = {}
     for group in distinct(GOOD):
         user = User(controlplane, new_namespace(controlplane.client))
 
         def apply(user: User = user, group: Sequence[Path] = group) -> tuple[str, Mapping[Path, Stored]]:
-            said = user.kubectl("apply", "--validate=strict", *flags, *together(group))[1]
+            output = user.kubectl("apply", "--validate=strict", *flags, *together(group))[1]
             stored = {file: [objects.stored(job, user.namespace) or {} for job in jobs(file)] for file in group}
-            return said, stored
+            return output, stored
 
         (once, first), (again, second) = apply(), apply()
         done, text = user.kubectl("diff", *flags, *together(group))
-        found |= {file: Applied((once, again), (first[file], second[file]), (not done, text)) for file in group}
-    return found
+        results |= {file: Applied((once, again), (first[file], second[file]), (not done, text)) for file in group}
+    return results
 
 
 @pytest.mark.parametrize("file", GOOD, ids=name_of)
-def test_a_good_example_is_stored_whole(applied: Mapping[Path, Applied], file: Path) -> None:
-    (said, _), (stored, _) = applied[file].said, applied[file].stored
-    assert str(file) not in said
-    for one, written in zip(stored, jobs(file), strict=True):
-        assert holds(one, written), said
-        assert one["metadata"]["generation"] == 1
+def test_a_good_example_is_stored_with_all_fields(applied: Mapping[Path, Applied], file: Path) -> None:
+    (output, _), (stored, _) = applied[file].outputs, applied[file].stored
+    assert str(file) not in output
+    for stored_job, written in zip(stored, jobs(file), strict=True):
+        assert holds(stored_job, written), output
+        assert stored_job["metadata"]["generation"] == 1
 
 
 @pytest.mark.parametrize("file", GOOD, ids=name_of)
 def test_applying_a_good_example_again_changes_nothing(applied: Mapping[Path, Applied], file: Path) -> None:
-    (_, said), (before, after) = applied[file].said, applied[file].stored
-    assert str(file) not in said
-    assert [one["metadata"]["generation"] for one in after] == [1] * len(jobs(file))
-    assert [one["spec"] for one in after] == [one["spec"] for one in before]
+    (_, output), (before, after) = applied[file].outputs, applied[file].stored
+    assert str(file) not in output
+    assert [stored_job["metadata"]["generation"] for stored_job in after] == [1] * len(jobs(file))
+    assert [stored_job["spec"] for stored_job in after] == [stored_job["spec"] for stored_job in before]
 
 
 @pytest.mark.parametrize("file", GOOD, ids=name_of)
-def test_what_is_stored_of_a_good_example_differs_from_nothing(applied: Mapping[Path, Applied], file: Path) -> None:
+def test_kubectl_diff_reports_no_difference_for_a_stored_example(applied: Mapping[Path, Applied], file: Path) -> None:
     differs, text = applied[file].differs
     assert not differs, text
 
@@ -116,28 +116,28 @@ def test_the_audit_would_deny_no_stored_example(applied: Mapping[Path, Applied],
 
 
 @pytest.fixture(scope="module")
-def refused(webhook: InstalledWebhook, controlplane: ControlPlane) -> Mapping[str, str]:
-    """What kubectl says of each broken example, by the file's name, where all are applied at once."""
+def outputs(webhook: InstalledWebhook, controlplane: ControlPlane) -> Mapping[str, str]:
+    """kubectl's output for each broken example, by the file's name."""
     assert webhook.port
     user = User(controlplane, new_namespace(controlplane.client))
     done, output = user.kubectl("apply", "--validate=strict", *together(BROKEN))
     assert not done
-    said = (part.partition('": ') for part in output.split('error when creating "')[1:])
-    return {file: text for file, _, text in said}
+    parts = (part.partition('": ') for part in output.split('error when creating "')[1:])
+    return {file: text for file, _, text in parts}
 
 
 @pytest.mark.parametrize("file", BROKEN, ids=name_of)
 def test_a_broken_example_is_rejected_with_every_fault_that_it_announces(
-    refused: Mapping[str, str], file: Path
+    outputs: Mapping[str, str], file: Path
 ) -> None:
     faults = announced(file)
     assert faults
     for fault in faults:
-        assert fault in refused[str(file)]
+        assert fault in outputs[str(file)]
 
 
 @pytest.mark.parametrize("file", {file.parent: file for file in BROKEN}.values(), ids=name_of)
-def test_of_one_broken_file_kubectl_prints_each_fault_on_a_line(
+def test_kubectl_prints_each_fault_of_a_broken_file_on_its_own_line(
     webhook: InstalledWebhook, controlplane: ControlPlane, file: Path
 ) -> None:
     assert webhook.port

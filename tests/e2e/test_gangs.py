@@ -1,4 +1,4 @@
-"""Gangs of Kubernetes' own scheduler: pods that start together, or not at all."""
+"""Gangs of Kubernetes' own scheduler: their pods start together, or not at all."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,54 +22,58 @@ from tests.runner.world import vctask
 
 pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gangs itself from 1.36 on")
 
-#: Room for one pod of the tests.
+#: The capacity for one pod of the tests.
 ONE = {**CAPACITY, "cpu": "1"}
 
 
 @pytest.fixture(scope="module")
 def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeControlPlane]:
-    """A control plane that schedules gangs, without nodes, and the runner on it."""
+    """A control plane with gang scheduling and the runner, without nodes."""
     flags = [GANGS_GATES, f"--runtime-config={GANGS_API}=true"]
     folder = tmp_path_factory.mktemp("gangs")
     with (
-        WholeControlPlane(whole_assets, flags, nodes=0, scheduler_flags=[GANGS_GATES]) as found,
-        InstalledWebhook(found, folder, RUN),
-        runner(found, folder / "runner.log", ["--queueing=kubernetes"]),
+        WholeControlPlane(whole_assets, flags, nodes=0, scheduler_flags=[GANGS_GATES]) as control_plane,
+        InstalledWebhook(control_plane, folder, RUN),
+        runner(control_plane, folder / "runner.log", ["--queueing=kubernetes"]),
     ):
-        yield found
+        yield control_plane
 
 
 @pytest.fixture
 def api(plane: WholeControlPlane) -> Iterator[ClusterApi]:
-    """A client of it."""
-    with plane.api() as found:
-        yield found
+    """A client of the control plane."""
+    with plane.api() as client:
+        yield client
 
 
 @pytest.fixture
 def space(api: ClusterApi) -> Space:
-    """A namespace of it."""
+    """A namespace of the control plane."""
     return Space(api, open_namespace(api))
 
 
 def large(name: str, replicas: int, **fields: Any) -> dict[str, Any]:
-    """A task of which a node has room for one pod."""
-    one = task(name, replicas, **fields)
-    one["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
-    return one
+    """A task with pods so large that a node has room for only one."""
+    result = task(name, replicas, **fields)
+    result["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+    return result
 
 
 def bound(space: Space) -> list[str]:
-    """The host names of the pods that have a node."""
+    """The host names of the scheduled pods."""
     return sorted(pod["spec"]["hostname"] for pod in space.items("pods") if pod["spec"].get("nodeName"))
 
 
 def unschedulable(space: Space) -> bool:
-    """Whether the scheduler has tried a gang, and found no room."""
-    conditions = [one for group in space.items("podgroups", GANGS_API) for one in group["status"].get("conditions", ())]
-    # Before 1.37 it is called PodGroupScheduled.
+    """Whether the scheduler has found no room for a gang."""
+    conditions = [
+        condition
+        for group in space.items("podgroups", GANGS_API)
+        for condition in group["status"].get("conditions", ())
+    ]
+    # Before Kubernetes 1.37 the condition is PodGroupScheduled.
     types = {"PodGroupScheduled", "PodGroupInitiallyScheduled"}
-    return any(one["type"] in types and one["status"] == "False" for one in conditions)
+    return any(condition["type"] in types and condition["status"] == "False" for condition in conditions)
 
 
 def test_gangs_start_whole_and_do_not_block_each_other(plane: WholeControlPlane, space: Space) -> None:
@@ -82,14 +86,14 @@ def test_gangs_start_whole_and_do_not_block_each_other(plane: WholeControlPlane,
     four.until("Running")
     assert bound(space) == [f"four-work-{index}" for index in range(4)]
 
-    # Two that need three of the four nodes: one runs, and then the other.
+    # Two gangs that need three of the four nodes each: they run one after the other.
     two = [Run(space, dijob(name, large("work", 3))) for name in ("left", "right")]
     for pod in four.pods().values():
         end_pod(space.api, space.name, pod["metadata"]["name"])
     four.until("Succeeded")
-    wait_for(lambda: any(one.status.get("phase") == "Running" for one in two), WAIT, what="one runs")
-    first = next(one for one in two if one.status.get("phase") == "Running")
-    (second,) = [one for one in two if one is not first]
+    wait_for(lambda: any(run.status.get("phase") == "Running" for run in two), WAIT, what="one runs")
+    first = next(run for run in two if run.status.get("phase") == "Running")
+    (second,) = [run for run in two if run is not first]
     started = [pod for pod in space.items("pods") if pod["spec"].get("nodeName")]
     assert not [pod for pod in started if pod["spec"]["hostname"].startswith(second.name)]
     for pod in first.pods().values():
@@ -102,8 +106,8 @@ def test_gangs_start_whole_and_do_not_block_each_other(plane: WholeControlPlane,
 def test_a_volcano_job_starts_with_its_minimum(plane: WholeControlPlane, space: Space) -> None:
     mine = {"of": space.name}
     tasks = [vctask(replicas, name) for name, replicas in (("driver", 1), ("executor", 5))]
-    for one in tasks:
-        spec = one["template"]["spec"]
+    for task_ in tasks:
+        spec = task_["template"]["spec"]
         spec["nodeSelector"] = mine
         spec["containers"][0]["resources"] = {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
     plane.add_nodes("volcano-0", "volcano-1", capacity=ONE, labels=mine)
@@ -117,9 +121,9 @@ def test_a_volcano_job_starts_with_its_minimum(plane: WholeControlPlane, space: 
     assert (len(bound(space)), run.status["running"], run.status["pending"]) == (3, 3, 3)
 
 
-def test_with_an_order_a_gang_is_what_starts_together(plane: WholeControlPlane, space: Space) -> None:
+def test_with_dependencies_each_task_is_a_gang(plane: WholeControlPlane, space: Space) -> None:
     plane.add_nodes("large", capacity=CAPACITY)
-    one = Run(space, dijob("order", task("first", 2), task("then", 2, dependsOn={"name": ["first"]})))
-    one.until("Running")
+    run = Run(space, dijob("order", task("first", 2), task("then", 2, dependsOn={"name": ["first"]})))
+    run.until("Running")
     wait_for(lambda: len(bound(space)) == 4, WAIT, what="all four have started")
     assert sorted(space.names("podgroups", GANGS_API)) == ["order-first", "order-then"]

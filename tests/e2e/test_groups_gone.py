@@ -32,7 +32,7 @@ CRD = {
 
 @pytest.fixture(scope="module")
 def groups(running_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
-    """The CRD of scheduler-plugins, and a webhook that knows of the runner."""
+    """The CRD of scheduler-plugins, and a webhook with the settings of the runner."""
     create_crd(whole_api)
     yield
     whole_api.delete(f"{CRDS}/{NAME}")
@@ -46,14 +46,14 @@ def create_crd(api: ClusterApi) -> None:
 
 
 def gang(name: str) -> dict[str, Any]:
-    """A job of two pods, which the scheduler of the tests takes."""
+    """A job of two pods for the scheduler of the tests."""
     work = task("work", 2)
     work["template"]["spec"]["schedulerName"] = "default-scheduler"
     return dijob(name, work)
 
 
 @pytest.mark.usefixtures("groups")
-def test_gangs_wait_while_there_are_no_groups_and_others_go_on(
+def test_new_gangs_wait_while_podgroups_are_gone_and_running_jobs_go_on(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
 ) -> None:
     space = Space(whole_api, whole_namespace)
@@ -73,7 +73,7 @@ def test_gangs_wait_while_there_are_no_groups_and_others_go_on(
             WAIT,
             what="the status says what the job waits for",
         )
-        assert "CannotReadPodGroups" in {one["reason"] for one in space.items("events")}
+        assert "CannotReadPodGroups" in {event["reason"] for event in space.items("events")}
         assert sorted(before.pods()) == ["before-work-0", "before-work-1"]
         for pod in before.pods().values():
             end_pod(space.api, space.name, pod["metadata"]["name"])

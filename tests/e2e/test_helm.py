@@ -1,6 +1,6 @@
-"""The chart's life on a real API server, by the real Helm: installed, upgraded, rolled back, uninstalled, and back again.
+"""The chart with the real Helm on a real API server: installed, upgraded, rolled back, uninstalled, installed again.
 
-Each step is a fixture that tells what was seen after it; the tests say what must have been.
+Each step is a fixture that records the state after it; the tests check these states.
 """
 
 import json
@@ -20,7 +20,7 @@ from jobgate.installation import Installation, objects
 from jobgate.kinds import installed as installed_kinds
 from jobgate.prerequisites.models import DEFINED
 from tests.corpus import holds
-from tests.e2e.release import NAMESPACE, PATIENCE, Release
+from tests.e2e.release import NAMESPACE, TIMEOUT, Release
 from tests.kinds.dijob.jobs import job, task
 
 pytestmark = pytest.mark.helm
@@ -31,7 +31,7 @@ KINDS = installed_kinds()
 MXJOBS = "mxjobs.mxnet.mlkube.io"
 CRD = "CustomResourceDefinition"
 CHANGE: dict[str, Any] = {"kinds": {MXJOBS: False}, "networkPolicy": True, "replicas": 3}
-#: What a user has in the cluster all the time.
+#: Jobs of a user, which stay in the cluster all the time.
 MXJOB = yaml.safe_load(Path("examples/mxjob/minimal.yaml").read_text(encoding="utf-8"))
 SOUND = job(task("learner"), task("collector"), name="sound")
 TWO_LEARNERS = job(task("learner", name="a"), task("learner", name="b"), name="two-learners")
@@ -40,12 +40,12 @@ BAD_MXJOB = yaml.safe_load(Path("examples/mxjob/broken/local-with-servers.yaml")
 
 @dataclass(frozen=True)
 class Seen:
-    """What was there after a step.
+    """The state after a step.
 
     Attributes:
-        objects: all that any of our installations has, as it is stored, by kind and name.
-        bundles: of each entry of the webhook configurations.
-        refused: what was said of a bad job of each kind, or nothing where it would have been stored.
+        objects: the stored objects of all installations, by kind and name.
+        bundles: the CA bundle of each webhook.
+        refused: the denial of an invalid job, by kind; empty if it would be stored.
     """
 
     objects: Mapping[Key, dict[str, Any]]
@@ -54,7 +54,7 @@ class Seen:
 
 
 class Cluster:
-    """What a user sees of the cluster."""
+    """The cluster, from a user's point of view."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
@@ -62,68 +62,74 @@ class Cluster:
         self.stored = ClusterObjects(self.api)
 
     def look(self) -> Seen:
-        """Look at everything."""
-        known = {key_of(one): one for choice in ({}, CHANGE) for one in rendered(self.release, choice)}
-        found = {key: self.stored.stored(one, NAMESPACE) for key, one in known.items()}
-        there = {key: one for key, one in found.items() if one}
-        bundles = self.release.bundles() if any(key[0].endswith("WebhookConfiguration") for key in there) else {}
-        return Seen(there, bundles, {one["kind"]: self.try_job(one) for one in (TWO_LEARNERS, BAD_MXJOB)})
+        """Read the whole state."""
+        known = {key_of(each): each for choice in ({}, CHANGE) for each in rendered(self.release, choice)}
+        stored = {key: self.stored.stored(each, NAMESPACE) for key, each in known.items()}
+        existing = {key: each for key, each in stored.items() if each}
+        bundles = self.release.bundles() if any(key[0].endswith("WebhookConfiguration") for key in existing) else {}
+        return Seen(existing, bundles, {job["kind"]: self.try_job(job) for job in (TWO_LEARNERS, BAD_MXJOB)})
 
-    def try_job(self, one: Mapping[str, Any]) -> str:
-        """Create a job for show; return what was said where it was rejected."""
-        path = self.stored.collection(one["apiVersion"], one["kind"], "default")
-        status, answer = self.api.post(path, one, {"dryRun": "All"})
+    def try_job(self, document: Mapping[str, Any]) -> str:
+        """Create a job in a dry run; return the denial, or an empty text."""
+        path = self.stored.collection(document["apiVersion"], document["kind"], "default")
+        status, answer = self.api.post(path, document, {"dryRun": "All"})
         return "" if status == 201 else str(answer["message"])
 
     def revision(self) -> str:
-        """Return where the cluster's history stands."""
+        """Return the current resource version of the cluster."""
         return str(self.api.get("/api/v1/namespaces")[1]["metadata"]["resourceVersion"])
 
     def deleted(self, objects: Iterable[Mapping[str, Any]], revision: str) -> list[Key]:
-        """Return in which order objects were deleted after a revision."""
-        collections = {self.stored.path(one).rpartition("/")[0] for one in objects}
-        found: list[tuple[int, Key]] = []
+        """Return the keys of deleted objects after a revision, in the order of deletion."""
+        collections = {self.stored.path(document).rpartition("/")[0] for document in objects}
+        deletions: list[tuple[int, Key]] = []
         for path in collections:
-            # What has happened already is sent at once; what comes later is waited for, for a second.
+            # Past events are sent at once; the watch waits one second for more.
             answer = self.api.get(path, {"watch": "1", "resourceVersion": revision, "timeoutSeconds": "1"})[1]
             for line in answer.get("text", json.dumps(answer)).splitlines():
                 event = json.loads(line)
                 if event.get("type") == "DELETED":
                     metadata = event["object"]["metadata"]
-                    found.append((int(metadata["resourceVersion"]), key_of(event["object"])))
-        # The hooks' own configurations of the same names are deleted too, later.
-        return list(dict.fromkeys(key for _, key in sorted(found)))
+                    deletions.append((int(metadata["resourceVersion"]), key_of(event["object"])))
+        # Helm hooks later delete their own configurations with the same names.
+        return list(dict.fromkeys(key for _, key in sorted(deletions)))
 
     def left(self) -> set[Key]:
-        """Return all that has our label, or is in our namespace, but for what Helm or the namespace itself keeps."""
+        """Return all objects with our label or in our namespace, except those of Helm and of the namespace itself."""
         kinds = ",".join(self.release.plane.kubectl("api-resources", "--verbs=list", "--output=name").stdout.split())
-        found: set[Key] = set()
+        keys: set[Key] = set()
         for where in (("-A", "-l", "app.kubernetes.io/name=jobgate"), (f"--namespace={NAMESPACE}",)):
             text = self.release.plane.kubectl("get", kinds, *where, "--output=json").stdout
-            ours = [one for one in json.loads(text)["items"] if where[0] == "-A" or "namespace" in one["metadata"]]
-            found |= {key_of(one) for one in ours}
-        return found
+            ours = [
+                document
+                for document in json.loads(text)["items"]
+                if where[0] == "-A" or "namespace" in document["metadata"]
+            ]
+            keys |= {key_of(document) for document in ours}
+        return keys
 
-    def create(self, one: Mapping[str, Any]) -> dict[str, Any]:
+    def create(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Create a job."""
-        status, answer = self.api.post(self.stored.collection(one["apiVersion"], one["kind"], "default"), one)
+        status, answer = self.api.post(
+            self.stored.collection(document["apiVersion"], document["kind"], "default"), document
+        )
         assert status == 201, answer
         return answer
 
 
 def rendered(release: Release, choices: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what an installation with such values is."""
+    """Return the objects of an installation with these values."""
     return objects(KINDS, Installation.model_validate({"createNamespace": False, **release.values, **choices}))
 
 
-def key_of(one: Mapping[str, Any]) -> Key:
-    """Return kind and name; no two namespaces have the same of ours."""
-    return one["kind"], one["metadata"]["name"]
+def key_of(document: Mapping[str, Any]) -> Key:
+    """Return kind and name, which are unique for our objects over all namespaces."""
+    return document["kind"], document["metadata"]["name"]
 
 
 @pytest.fixture(scope="module")
 def release(helm: Path, assets: Assets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Release]:
-    """A release that is not there yet, on a control plane that has heard of nothing."""
+    """A release, not installed yet, on a new control plane."""
     with ControlPlane(assets) as plane:
         release = Release(helm, plane, tmp_path_factory.mktemp("helm"))
         yield release
@@ -137,13 +143,13 @@ def cluster(release: Release) -> Cluster:
 
 @pytest.fixture(scope="module")
 def installed(release: Release, cluster: Cluster) -> Seen:
-    """After the installation: certificates are issued, the server is called, jobs are stored."""
+    """The state after the installation: certificates are issued, the server is called, jobs are stored."""
     release.helm("install", "jobgate", "--create-namespace", values={})
-    release.lead_here()
+    release.point_service_here()
     release.rotate()
     release.serve()
     for bad in (TWO_LEARNERS, BAD_MXJOB):
-        wait_for(lambda bad=bad: "denied the request" in cluster.try_job(bad), PATIENCE, what="it is called")  # type: ignore[misc]
+        wait_for(lambda bad=bad: "denied the request" in cluster.try_job(bad), TIMEOUT, what="it is called")  # type: ignore[misc]
     cluster.create(MXJOB)
     cluster.create(SOUND)
     return cluster.look()
@@ -151,40 +157,40 @@ def installed(release: Release, cluster: Cluster) -> Seen:
 
 @pytest.fixture(scope="module")
 def upgraded(release: Release, cluster: Cluster, installed: Seen) -> Seen:
-    """After an upgrade: a kind less, policies for the network, one more server. Nobody rotates meanwhile."""
+    """The state after an upgrade: one kind less, network policies, one more server. No rotation runs."""
     assert installed.bundles
     release.helm("upgrade", "jobgate", values=CHANGE)
-    wait_for(lambda: not cluster.try_job(BAD_MXJOB), PATIENCE, what="the kind is called for no more")
+    wait_for(lambda: not cluster.try_job(BAD_MXJOB), TIMEOUT, what="the kind is called for no more")
     return cluster.look()
 
 
 @pytest.fixture(scope="module")
 def rolled_back(release: Release, cluster: Cluster, upgraded: Seen) -> Seen:
-    """After the upgrade was taken back; still nobody rotates."""
+    """The state after the rollback of the upgrade; no rotation runs."""
     assert upgraded.objects
     release.helm("rollback", "jobgate", "1")
-    wait_for(lambda: cluster.try_job(BAD_MXJOB), PATIENCE, what="the kind is called for again")
+    wait_for(lambda: cluster.try_job(BAD_MXJOB), TIMEOUT, what="the kind is called for again")
     return cluster.look()
 
 
 @pytest.fixture(scope="module")
 def repaired(release: Release, cluster: Cluster, rolled_back: Seen) -> Seen:
-    """After the rotation has come back."""
+    """The state after the rotation has run again."""
     assert rolled_back.objects
     release.rotate()
-    wait_for(lambda: "denied the request" in cluster.try_job(BAD_MXJOB), PATIENCE, what="it is called again")
+    wait_for(lambda: "denied the request" in cluster.try_job(BAD_MXJOB), TIMEOUT, what="it is called again")
     return cluster.look()
 
 
 @dataclass(frozen=True)
 class Gone:
-    """What was seen of an uninstallation.
+    """The results of an uninstallation.
 
     Attributes:
-        before: what was said of a sound job while no server answered any more, but it was installed still.
-        order: kind and name of what was deleted, the first first.
-        left: kind and name of all that there is with our label then, or in our namespace.
-        after: what else there was then.
+        before: the denial of a valid job before it, while no server ran.
+        order: kind and name of the deleted objects, in the order of deletion.
+        left: kind and name of the objects with our label or in our namespace after it.
+        after: the state after it.
     """
 
     before: str
@@ -195,18 +201,18 @@ class Gone:
 
 @pytest.fixture(scope="module")
 def uninstalled(release: Release, cluster: Cluster, repaired: Seen) -> Gone:
-    """After it was uninstalled, its servers gone before."""
+    """The state after the uninstallation; the servers were stopped before it."""
     release.stop()
     before = cluster.try_job({**SOUND, "metadata": {"name": "late"}})
     revision = cluster.revision()
     release.helm("uninstall", "jobgate")
-    wait_for(lambda: not cluster.try_job(TWO_LEARNERS), PATIENCE, what="nothing is called for any more")
+    wait_for(lambda: not cluster.try_job(TWO_LEARNERS), TIMEOUT, what="nothing is called for any more")
     return Gone(before, cluster.deleted(repaired.objects.values(), revision), cluster.left(), cluster.look())
 
 
-def test_what_is_installed_is_what_is_rendered(release: Release, installed: Seen) -> None:
-    for one in rendered(release, {}):
-        assert holds(without_place(installed.objects[key_of(one)]), without_place(one)), key_of(one)
+def test_the_installed_objects_are_the_rendered_ones(release: Release, installed: Seen) -> None:
+    for document in rendered(release, {}):
+        assert holds(without_target(installed.objects[key_of(document)]), without_target(document)), key_of(document)
 
 
 def test_the_server_is_called_and_a_bad_job_is_rejected(cluster: Cluster, installed: Seen) -> None:
@@ -214,10 +220,10 @@ def test_the_server_is_called_and_a_bad_job_is_rejected(cluster: Cluster, instal
     assert "spec.replicaSpecs[0].replicas: Invalid value: 3: must be 1" in installed.refused["MxJob"]
     stored = cluster.stored.stored(SOUND)
     assert stored
-    assert [one["name"] for one in stored["spec"]["tasks"]] == ["learner", "collector"]
+    assert [job_task["name"] for job_task in stored["spec"]["tasks"]] == ["learner", "collector"]
 
 
-def test_an_upgrade_changes_what_its_values_say_and_nothing_else(
+def test_an_upgrade_changes_only_the_objects_of_changed_values(
     release: Release, installed: Seen, upgraded: Seen
 ) -> None:
     before, after = ({key_of(one): one for one in rendered(release, choice)} for choice in ({}, CHANGE))
@@ -231,7 +237,7 @@ def test_an_upgrade_changes_what_its_values_say_and_nothing_else(
     touched = {key for key in versions if newer[key] != versions[key]}
     assert touched == {key for key in before.keys() & after.keys() if before[key] != after[key]}
     for key, one in after.items():
-        assert holds(without_place(upgraded.objects[key]), without_place(one)), key
+        assert holds(without_target(upgraded.objects[key]), without_target(one)), key
 
 
 def test_a_kind_that_is_switched_off_keeps_its_crd_and_its_jobs(cluster: Cluster, upgraded: Seen) -> None:
@@ -248,20 +254,22 @@ def test_the_bundle_that_the_rotation_wrote_survives_upgrade_and_rollback(
     assert len(set(installed.bundles.values())) == 1
     assert all(installed.bundles.values())
     assert upgraded.bundles == {name: one for name, one in installed.bundles.items() if MXJOBS not in name}
-    # Entries that were gone and are back have none: the rotation gives it to them.
+    # Webhooks that were removed and added again have no bundle until the rotation writes it.
     assert rolled_back.bundles == {name: one if MXJOBS not in name else "" for name, one in installed.bundles.items()}
     assert rolled_back.refused["DIJob"] == installed.refused["DIJob"]
 
 
-def test_a_rollback_brings_back_what_was(release: Release, installed: Seen, rolled_back: Seen, repaired: Seen) -> None:
+def test_a_rollback_restores_the_installation(
+    release: Release, installed: Seen, rolled_back: Seen, repaired: Seen
+) -> None:
     assert rolled_back.objects.keys() == installed.objects.keys()
     for one in rendered(release, {}):
-        assert holds(without_place(rolled_back.objects[key_of(one)]), without_place(one)), key_of(one)
+        assert holds(without_target(rolled_back.objects[key_of(one)]), without_target(one)), key_of(one)
     assert repaired.bundles == installed.bundles
     assert repaired.refused == installed.refused
 
 
-def test_what_is_uninstalled_rejects_no_job_though_its_servers_went_first(uninstalled: Gone) -> None:
+def test_no_job_is_rejected_after_the_uninstallation(uninstalled: Gone) -> None:
     assert "failed calling webhook" in uninstalled.before
     assert uninstalled.after.refused == {"DIJob": "", "MxJob": ""}
 
@@ -272,10 +280,10 @@ def test_the_webhook_configurations_go_first(uninstalled: Gone) -> None:
     assert set(kinds[:2]) == {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
 
 
-def test_crds_and_jobs_stay_and_what_the_programs_wrote_and_nothing_else(cluster: Cluster, uninstalled: Gone) -> None:
+def test_only_crds_jobs_and_objects_of_the_programs_stay(cluster: Cluster, uninstalled: Gone) -> None:
     crds = [kind.qualified_plural for kind in KINDS] + [f"{one.names.plural}.{one.group}" for one in DEFINED]
     assert uninstalled.after.objects.keys() == {(CRD, name) for name in crds}
-    # Events, which the API server forgets after an hour, are about the Secret alone.
+    # The only events are about the Secret; the API server deletes them after an hour.
     events = {key for key in uninstalled.left if key[0] == "Event"}
     assert all(name.startswith("jobgate-webhook-tls.") for _, name in events)
     assert uninstalled.left - events == {
@@ -287,7 +295,7 @@ def test_crds_and_jobs_stay_and_what_the_programs_wrote_and_nothing_else(cluster
     assert cluster.stored.stored(SOUND)
 
 
-def test_it_can_be_installed_again_over_what_was_left(release: Release, cluster: Cluster, uninstalled: Gone) -> None:
+def test_it_can_be_installed_again(release: Release, cluster: Cluster, uninstalled: Gone) -> None:
     release.helm("install", "jobgate", values={})
     again = cluster.look()
     for key, one in uninstalled.after.objects.items():
@@ -296,8 +304,11 @@ def test_it_can_be_installed_again_over_what_was_left(release: Release, cluster:
     assert cluster.stored.stored(SOUND)
 
 
-def without_place(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object without where a Service leads: that was changed so that it leads here."""
-    if one["kind"] != "Service":
-        return dict(one)
-    return {**one, "spec": {key: value for key, value in one["spec"].items() if key not in {"type", "externalName"}}}
+def without_target(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the object; a Service without its target, which the tests have changed."""
+    if document["kind"] != "Service":
+        return dict(document)
+    return {
+        **document,
+        "spec": {key: value for key, value in document["spec"].items() if key not in {"type", "externalName"}},
+    }

@@ -1,4 +1,4 @@
-"""Where Kueue is installed, it queues the pods of jobs. Its CRD is; what Kueue does is done here."""
+"""If Kueue is installed, it queues the pods of jobs. Only its CRD is installed here; the tests act as Kueue."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ VERSION = {"name": "v1beta2", "served": True, "storage": True, "schema": SCHEMA}
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
-    # The group is protected: the API server asks who approved it.
+    # The group is protected: the API server requires this annotation.
     "metadata": {"name": NAME, "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"}},
     "spec": {
         "group": "kueue.x-k8s.io",
@@ -33,7 +33,7 @@ CRD = {
 
 @pytest.fixture(scope="module")
 def kueue(running_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
-    """The CRD of Kueue, and a webhook that knows of the runner."""
+    """The CRD of Kueue, and a webhook with the settings of the runner."""
     status, answer = whole_api.post(CRDS, CRD)
     assert status == 201, answer
     yield
@@ -41,7 +41,7 @@ def kueue(running_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[
 
 
 @pytest.mark.usefixtures("kueue")
-def test_queues_that_are_given_hold_jobs_back_though_kueue_is_installed(
+def test_configured_queues_are_used_even_if_kueue_is_installed(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
 ) -> None:
     queues = tmp_path / "queues.yaml"
@@ -56,7 +56,7 @@ def test_queues_that_are_given_hold_jobs_back_though_kueue_is_installed(
 
 
 @pytest.mark.usefixtures("kueue")
-def test_kueue_is_used_where_it_is_installed_and_nothing_else_is_set(
+def test_kueue_is_used_by_default_if_it_is_installed(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
 ) -> None:
     with runner(whole_controlplane, tmp_path / "log"):
@@ -65,10 +65,10 @@ def test_kueue_is_used_where_it_is_installed_and_nothing_else_is_set(
 
 
 def queued_by_kueue(space: Space) -> None:
-    """Run a job in a queue of Kueue, whose part is done here, and a job without a queue."""
-    one = Run(space, dijob("gang", task("work", 2), task("judge"), queue="research"))
+    """Run a job in a queue of Kueue, and a job without a queue."""
+    run = Run(space, dijob("gang", task("work", 2), task("judge"), queue="research"))
     wait_for(lambda: len(space.items("pods")) == 3, WAIT, what="the pods are there")
-    group = f"gang-{one.job['metadata']['uid'][:8]}-0"
+    group = f"gang-{run.job['metadata']['uid'][:8]}-0"
     for pod in space.items("pods"):
         labels, annotations = pod["metadata"]["labels"], pod["metadata"]["annotations"]
         kueues = {key.rpartition("/")[2]: value for key, value in labels.items() if key.startswith("kueue.x-k8s.io/")}
@@ -76,8 +76,8 @@ def queued_by_kueue(space: Space) -> None:
         assert annotations["kueue.x-k8s.io/pod-group-total-count"] == "3"
         assert pod["spec"]["schedulingGates"] == [{"name": "kueue.x-k8s.io/admission"}]
         assert "nodeName" not in pod["spec"]
-    for pod in space.items("pods"):  # as Kueue admits a group
+    for pod in space.items("pods"):  # as Kueue does to admit a group
         space.patch("pods", pod["metadata"]["name"], {"spec": {"schedulingGates": None}})
-    one.until("Running")
+    run.until("Running")
     plain = Run(space, dijob("plain", task("work")))
     plain.until("Running")

@@ -1,4 +1,4 @@
-"""Bringing jobgate in step by step, on a real API server: it only warns, it rejects, a namespace opts out, it is down."""
+"""Modes of jobgate on a real API server: it only warns, it denies, a namespace opts out, no server runs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,38 +14,38 @@ from tests.e2e.private import PrivateWebhook
 from tests.kinds.dijob.jobs import job, task
 
 TWICE = job(task("learner", name="a"), task("learner", name="b"), name="twice")
-SAID = 'spec.tasks[1].type: Duplicate value: "learner"'
+FAULT = 'spec.tasks[1].type: Duplicate value: "learner"'
 
 
 @pytest.fixture(scope="module")
 def warned(
     controlplane: ControlPlane, webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[User]:
-    """A user in a namespace whose jobgate only warns, beside the session's, which denies."""
+    """A user in a namespace with a jobgate that only warns; the shared one denies."""
     assert webhook.port
     with PrivateWebhook(controlplane, tmp_path_factory.mktemp("warning"), ["--mode=warn"]) as private:
         yield User(controlplane, private.namespace)
 
 
-def test_where_jobgate_only_warns_a_bad_job_is_stored_and_its_faults_are_warnings(warned: User) -> None:
+def test_in_warn_mode_an_invalid_job_is_stored_and_its_faults_are_warnings(warned: User) -> None:
     done, output = warned.apply(TWICE)
     assert done, output
-    assert f"Warning: {SAID}" in output
+    assert f"Warning: {FAULT}" in output
     assert "dijob.diengine.opendilab.org/twice created" in output
     assert warned.stored("twice")["spec"]["tasks"][1]["type"] == "learner"
 
 
-def test_elsewhere_it_is_rejected_until_its_namespace_opts_out(
+def test_in_deny_mode_an_invalid_job_is_rejected_until_its_namespace_opts_out(
     controlplane: ControlPlane, webhook: InstalledWebhook, namespace: str
 ) -> None:
     assert webhook.port
     user = User(controlplane, namespace)
     done, output = user.apply(TWICE)
     assert not done
-    assert SAID in output
+    assert FAULT in output
     assert "Warning" not in output
     controlplane.kubectl("label", "namespace", namespace, "jobgate.dev/admission=disabled")
-    # The API server learns of the label by itself, a moment later.
+    # The label takes effect a moment later.
     wait_for(lambda: user.apply(TWICE)[0], timeout=60, what="the namespace has opted out")
     done, output = user.apply(TWICE | {"metadata": {"name": "again"}})
     assert done, output
@@ -53,16 +53,16 @@ def test_elsewhere_it_is_rejected_until_its_namespace_opts_out(
 
 
 class Outage(PrivateWebhook):
-    """What is installed for one namespace, and no server behind it."""
+    """An installation for one namespace, without a server."""
 
     def begin(self) -> None:
-        """Choose a port on which nobody answers, and what would sign a server's certificate."""
+        """Choose a port without a server, and issue a CA."""
         jobgate("certs", "issue", "--dir", str(self.folder))
         with reserve_port() as reserved:
             self.port = reserved.getsockname()[1]
 
     def passed_over(self) -> float:
-        """Return how many calls for DIJobs have failed and were passed over, of all that the API server counts."""
+        """Return the API server's count of failed webhook calls for DIJobs that were ignored."""
         text = self.plane.client.get("/metrics")[1]["text"]
         sample = "apiserver_admission_webhook_fail_open_count{"
         lines = [line for line in text.splitlines() if line.startswith(sample) and "dijobs.diengine" in line]
@@ -71,7 +71,7 @@ class Outage(PrivateWebhook):
 
 @pytest.fixture(scope="module")
 def outage(webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Outage:
-    """A namespace whose servers are all gone."""
+    """A namespace without a webhook server."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("outage")
     outage = Outage(controlplane, folder)
@@ -81,7 +81,7 @@ def outage(webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_facto
 
 @pytest.fixture(scope="module")
 def failing(outage: Outage) -> Iterator[User]:
-    """A user in that namespace, by the policy that an installation has by itself."""
+    """A user in that namespace, with the default failure policy."""
     outage.install()
     user = User(outage.plane, outage.namespace)
     wait_for(lambda: not user.create(SOUND, dry_run=True)[0], timeout=60, what="the server is called for")
@@ -91,7 +91,7 @@ def failing(outage: Outage) -> Iterator[User]:
 
 @pytest.fixture(scope="module")
 def ignoring(failing: User, outage: Outage) -> User:
-    """The same, after `--failure-policy Ignore` was chosen."""
+    """A user in that namespace, with the failure policy Ignore."""
     outage.install(failure_policy="Ignore")
     wait_for(lambda: failing.create(SOUND, dry_run=True)[0], timeout=60, what="nobody waits for the server")
     return failing
@@ -101,21 +101,19 @@ SOUND = job(task("learner"), name="sound")
 MISTYPED: dict[str, Any] = job(task("learner"), name="mistyped", priority="urgent")
 
 
-def test_while_no_server_answers_a_job_is_rejected_and_its_user_told_why(failing: User) -> None:
+def test_without_a_server_a_job_is_rejected_with_the_reason(failing: User) -> None:
     done, output = failing.apply(SOUND)
     assert not done
     assert 'failed calling webhook "dijobs.diengine.opendilab.org.mutate.jobgate.dev"' in output
     assert "connection refused" in output
 
 
-def test_where_a_failure_is_ignored_a_job_is_stored_as_it_is_and_the_schema_holds(
-    ignoring: User, outage: Outage
-) -> None:
+def test_with_failure_policy_ignore_only_the_schema_is_enforced(ignoring: User, outage: Outage) -> None:
     before = outage.passed_over()
     done, output = ignoring.apply(TWICE)
     assert done, output
     assert "Warning" not in output
-    # Both calls: for defaults, and for rules.
+    # Two calls: mutation and validation.
     assert outage.passed_over() == before + 2
     first, second = ignoring.stored("twice")["spec"]["tasks"]
     assert (first["name"], second["name"]) == ("a", "b")

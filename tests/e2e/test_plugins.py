@@ -1,4 +1,4 @@
-"""Jobs with all plugins on a whole control plane: pods are made as the operators do, wired, scaled, and collected."""
+"""Jobs with all plugins on a whole control plane: operators create their pods, which are wired, scaled and deleted."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from controlplane.client import ClusterApi
-from controlplane.controller import controlling, install, objects_of_ours
+from controlplane.controller import controlling, install, managed_objects
 from controlplane.operators import DIOrchestrator, MXNetOperator, Operator, TorchOnK8s, Volcano
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -20,7 +20,7 @@ from tests.e2e.test_pod_faults import SSH, await_denial, hooked, level_of, secur
 from tests.e2e.test_runner import RESOURCES
 
 WAIT = 120.0
-#: What pods mount of the Secret of the keys.
+#: The files of the Secret with the SSH keys.
 SSH_FILES = {"authorized_keys", "config", "id_rsa", "id_rsa.pub", "known_hosts", "ssh_host_key"}
 
 
@@ -31,23 +31,23 @@ def controller(
     whole_api: ClusterApi,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
-    """The companion controller, beside the webhooks."""
+    """The companion controller."""
     install(whole_api)
     with controlling(whole_controlplane, tmp_path_factory.mktemp("controller") / "log"):
         yield
 
 
 class Trial:
-    """A job in a namespace of its own, and the operator that makes its pods."""
+    """A job in its own namespace, and the operator that creates its pods."""
 
     def __init__(self, api: ClusterApi, namespace: str, operator: Operator) -> None:
-        install(api, namespace)  # the right to Secrets there
+        install(api, namespace)  # with the right to Secrets in the namespace
         self.space = Space(api, namespace)
         self.operator = operator
         self.kind, self.name = "", ""
 
     def apply(self, file: str) -> None:
-        """Store an example, and wait until all that its plugins need is there."""
+        """Create the job of an example, and wait for the objects of its plugins."""
         job = yaml.safe_load(Path("examples", file).read_text())
         self.kind, self.name = job["kind"], job["metadata"]["name"]
         plural, version = RESOURCES[self.kind]
@@ -57,7 +57,7 @@ class Trial:
         assert set(self.space.get("secrets", f"{self.name}-ssh")["data"]) == SSH_FILES
 
     def make_pods(self, count: int) -> list[dict[str, Any]]:
-        """Let the operator work until there are so many pods, all running; return them by host name."""
+        """Let the operator work until this many pods run; return them sorted by host name."""
 
         def settled() -> bool:
             self.operator.sync()
@@ -80,23 +80,23 @@ class Trial:
         """Delete the job, and wait until nothing is left of it."""
         plural, version = RESOURCES[self.kind]
         self.space.delete(plural, self.name, version)
-        wait_for(lambda: not objects_of_ours(self.space.api, self.space.name), WAIT, what="our objects are collected")
+        wait_for(lambda: not managed_objects(self.space.api, self.space.name), WAIT, what="our objects are collected")
 
 
 @pytest.fixture
 def trial(whole_api: ClusterApi, whole_namespace: str, request: pytest.FixtureRequest) -> Trial:
-    """A namespace with the operator that the test names."""
+    """A namespace with the test's operator."""
     return Trial(whole_api, whole_namespace, request.param(whole_api, whole_namespace))
 
 
 def kept(api: ClusterApi, namespace: str) -> Operator:
-    """DI-orchestrator, where its full updates are put right by the installation."""
+    """DI-orchestrator without lost fields, as if jobgate restored them."""
     return DIOrchestrator(api, namespace, erases=False)
 
 
 def variables(container: dict[str, Any]) -> dict[str, str]:
-    """The variables of a container as the kubelet sets them: of two of one name, the last wins."""
-    return {one["name"]: one.get("value", "") for one in container.get("env") or ()}
+    """The variables of a container as the kubelet sets them: if a name occurs twice, the last value counts."""
+    return {each["name"]: each.get("value", "") for each in container.get("env") or ()}
 
 
 def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def assert_wired(pod: dict[str, Any], hosts: dict[str, list[str]], key_path: str) -> None:
-    """Assert what holds for every pod of a job with all plugins."""
+    """Check a pod of a job with all plugins."""
     own = f"{pod['spec']['hostname']}.{pod['spec']['subdomain']}"
     (task,) = (task for task, names in hosts.items() if own in names)
     for container in containers(pod):
@@ -116,7 +116,7 @@ def assert_wired(pod: dict[str, Any], hosts: dict[str, list[str]], key_path: str
         paths = [mount["mountPath"] for mount in container["volumeMounts"]]
         assert "/etc/volcano" in paths
         assert any(path.startswith(f"{key_path}/") for path in paths)
-        names = [one["name"] for one in container["env"]]
+        names = [variable["name"] for variable in container["env"]]
         assert len(names) == len(set(names))
 
 
@@ -131,24 +131,25 @@ def test_a_dijob_is_wired_scaled_and_collected(trial: Trial) -> None:
         tasks = trial.space.get("dijobs", "pong", RESOURCES["DIJob"][1])["spec"]["tasks"]
         tasks[1]["replicas"] = collectors
         trial.scale({"tasks": tasks})
-        if collectors > 1:  # pods that are still to be created are listed before
+        if collectors > 1:  # the lists also have pods that are not created yet
             wait_for(lambda many=collectors: len(trial.lists()["collector"]) == many, WAIT, what="the lists follow")  # type: ignore[misc]
         pods = trial.make_pods(1 + collectors)
         names = [f"{pod['spec']['hostname']}.di-pong" for pod in pods if "collector" in pod["metadata"]["name"]]
-        there = partial(_lists_name, trial, names)
-        wait_for(there, WAIT, what="the pods that are there are listed")
+        wait_for(partial(_lists_name, trial, names), WAIT, what="the lists have exactly the existing pods")
         newest = [pod for pod in pods if variables(containers(pod)[-1])["VC_TASK_SIZE"] == str(collectors)]
         assert newest
         for pod in newest:
             if "collector" in pod["metadata"]["name"]:
                 assert_wired(pod, trial.lists(), "/home/trainer/.ssh")
     (learner,) = (pod for pod in pods if "learner" in pod["metadata"]["name"])
-    assert [variables(one)["LOG_NAME"] for one in learner["spec"]["containers"]] == ["learner-$(VC_TASK_INDEX)"]
+    assert [variables(container)["LOG_NAME"] for container in learner["spec"]["containers"]] == [
+        "learner-$(VC_TASK_INDEX)"
+    ]
     trial.delete()
 
 
 @pytest.mark.parametrize("trial", [kept], indirect=True)
-def test_a_pod_of_a_dijob_that_is_made_anew_finds_itself_in_the_list(trial: Trial) -> None:
+def test_a_recreated_pod_of_a_dijob_is_in_the_host_list(trial: Trial) -> None:
     trial.apply("dijob/plugins.yaml")
     trial.make_pods(4)
     trial.space.delete("pods", "pong-learner-0")
@@ -178,7 +179,7 @@ def test_a_torchjob_is_wired_scaled_and_collected(trial: Trial) -> None:
 
 
 @pytest.mark.parametrize("trial", [MXNetOperator], indirect=True)
-def test_an_mxjob_is_wired_though_its_pods_name_no_job(trial: Trial) -> None:
+def test_an_mxjob_is_wired_although_its_pods_do_not_name_the_job(trial: Trial) -> None:
     trial.apply("mxjob/plugins.yaml")
     pods = trial.make_pods(5 - 1)
     for pod in pods:
@@ -191,15 +192,15 @@ def test_an_mxjob_is_wired_though_its_pods_name_no_job(trial: Trial) -> None:
 
 
 @pytest.mark.parametrize("trial", [lambda api, namespace: Volcano(api, namespace, plugins=True)], indirect=True)
-def test_volcano_makes_all_of_its_jobs_itself_and_nobody_is_in_its_way(trial: Trial) -> None:
+def test_jobgate_creates_no_objects_for_jobs_that_volcano_runs(trial: Trial) -> None:
     job = yaml.safe_load(Path("examples/vcjob/mpi.yaml").read_text())
     trial.space.create("jobs", job, RESOURCES["Job"][1])
     report = trial.operator.sync()
     assert not report.refused
-    assert objects_of_ours(trial.space.api, trial.space.name) == {}
+    assert managed_objects(trial.space.api, trial.space.name) == {}
     for pod in trial.space.items("pods"):
         for container in containers(pod):
-            names = [one["name"] for one in container.get("env") or ()]
+            names = [variable["name"] for variable in container.get("env") or ()]
             assert "VC_GLOBAL_RANK" not in names
 
 
@@ -209,7 +210,7 @@ def test_volcano_makes_all_of_its_jobs_itself_and_nobody_is_in_its_way(trial: Tr
     indirect=["trial"],
     ids=["dijob", "torchjob", "mxjob"],
 )
-def test_what_is_put_into_an_operators_pods_passes_the_level_restricted(trial: Trial, kind: str, pods: int) -> None:
+def test_additions_to_an_operators_pods_pass_the_level_restricted(trial: Trial, kind: str, pods: int) -> None:
     level_of(trial.space, "restricted")
     job = hooked(kind, env=[], svc=[], ssh=SSH)
     await_denial(trial.space, job)
@@ -223,29 +224,29 @@ def _resource(job: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return RESOURCES[job["kind"]][0], secured(job)
 
 
-def test_two_jobs_of_one_name_do_not_meet(whole_api: ClusterApi, whole_namespace: str) -> None:
+def test_jobs_with_the_same_name_in_two_namespaces_share_nothing(whole_api: ClusterApi, whole_namespace: str) -> None:
     second = f"{whole_namespace}-b"
     whole_api.post("/api/v1/namespaces", {"metadata": {"name": second}})
     trials = [Trial(whole_api, name, kept(whole_api, name)) for name in (whole_namespace, second)]
     for trial in trials:
         trial.apply("dijob/plugins.yaml")
-    first, other = (trial.space.get("secrets", "pong-ssh")["data"] for trial in trials)
-    assert all(first[key] != other[key] for key in SSH_FILES - {"config"})
+    first, second_data = (trial.space.get("secrets", "pong-ssh")["data"] for trial in trials)
+    assert all(first[key] != second_data[key] for key in SSH_FILES - {"config"})
     trials[0].delete()
     assert trials[1].space.exists("configmaps", "pong-svc")
     whole_api.delete(f"/api/v1/namespaces/{second}")
 
 
-def put_off(webhook: InstalledWebhook) -> float:
-    """How many pods the webhook has put off so far."""
+def deferred(webhook: InstalledWebhook) -> float:
+    """Return how many pods the webhook has told to retry."""
     text = urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=10).read().decode()
     return sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if 'verdict="later"' in line)
 
 
-def test_no_pod_of_a_batch_job_is_lost_while_its_job_is_not_known_yet(
+def test_a_pod_of_a_batch_job_is_created_once_its_job_is_large_enough(
     whole_api: ClusterApi, whole_namespace: str, whole_webhook: InstalledWebhook
 ) -> None:
-    """A batch Job that gives up at the first failure makes its pod before there is room for it in the job."""
+    """A batch Job with backoffLimit 0 creates a pod with an index that the job does not have yet."""
     space = Space(whole_api, whole_namespace)
     plural, version = RESOURCES["DIJob"]
     container = {"name": "main", "image": "ding"}
@@ -264,11 +265,11 @@ def test_no_pod_of_a_batch_job_is_lost_while_its_job_is_not_known_yet(
         "jobgate.dev/index": "1",
     }
     template = {"metadata": {"labels": marks}, "spec": {"restartPolicy": "Never", "containers": [container]}}
-    before = put_off(whole_webhook)
+    before = deferred(whole_webhook)
     space.create(
         "jobs", {"metadata": {"name": "second"}, "spec": {"backoffLimit": 0, "template": template}}, "batch/v1"
     )
-    wait_for(lambda: put_off(whole_webhook) > before, WAIT, what="the pod to be put off")
+    wait_for(lambda: deferred(whole_webhook) > before, WAIT, what="the pod is deferred")
     assert space.items("pods") == []
     tasks = space.get(plural, name, version)["spec"]["tasks"]
     tasks[0]["replicas"] = 2

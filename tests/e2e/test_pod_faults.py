@@ -1,4 +1,4 @@
-"""Faults around pods of the runner: dead nodes, rivals that are none, numbers that nobody means, keys that stay secret."""
+"""Faults around pods of the runner: dead nodes, fake rival operators, huge numbers of pods, and secrecy of SSH keys."""
 
 import base64
 import json
@@ -44,7 +44,7 @@ def processes(
     whole_api: ClusterApi,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
-    """The runner and the controller, beside webhooks that know of the runner."""
+    """The runner and the controller, and webhooks with the settings of the runner."""
     folder = tmp_path_factory.mktemp("processes")
     install_controller(whole_api)
     with controlling(whole_controlplane, folder / "controller"), runner(whole_controlplane, folder / "runner"):
@@ -53,18 +53,18 @@ def processes(
 
 @pytest.fixture
 def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
-    """A namespace in which jobs are run."""
+    """A namespace of the whole control plane."""
     return Space(whole_api, whole_namespace)
 
 
 def written(kind: str, example: str) -> dict[str, Any]:
-    """An example, on any node and without claims."""
+    """An example without node selectors and volume claims."""
     job: dict[str, Any] = yaml.safe_load(Path("examples", kind, f"{example}.yaml").read_text())
     return claimless(job)
 
 
 def set_ready(api: ClusterApi, name: str, status: str) -> None:
-    """Write the condition of a node that nobody else writes."""
+    """Write the condition Ready of a node."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     ready = {"type": "Ready", "status": status, "lastHeartbeatTime": now, "lastTransitionTime": now}
     assert api.patch(f"{NODES}/{name}/status", {"status": {"conditions": [ready]}})[0] == 200
@@ -72,21 +72,21 @@ def set_ready(api: ClusterApi, name: str, status: str) -> None:
 
 @pytest.fixture
 def dead(whole_api: ClusterApi) -> Iterator[str]:
-    """A node that takes pods, and whose kubelet never says a word."""
+    """A node that accepts pods, without a kubelet."""
     name = "mute"
     silent = node(name, labels={"fault": "dead-node"})
     del silent["metadata"]["annotations"]
     assert whole_api.post(NODES, silent)[0] == 201
     set_ready(whole_api, name, "True")
     yield name
-    for one in (name, "spare"):
-        whole_api.delete(f"{NODES}/{one}")
+    for node_name in (name, "spare"):
+        whole_api.delete(f"{NODES}/{node_name}")
 
 
 def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
     space: Space, whole_controlplane: WholeControlPlane, dead: str
 ) -> None:
-    """Nothing is made twice while nobody knows whether the old pods still run."""
+    """No pod is replaced while the old one may still run."""
     unreachable = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}
     runs = []
     for kind, example in (("dijob", "minimal"), ("torchjob", "minimal"), ("mxjob", "minimal"), ("vcjob", "minimal")):
@@ -101,7 +101,7 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
     def pods() -> list[dict[str, Any]]:
         return space.items("pods")
 
-    def made() -> Counter[str]:
+    def active() -> Counter[str]:
         return Counter(
             pod["spec"]["hostname"] for pod in pods() if pod["status"]["phase"] not in {"Failed", "Succeeded"}
         )
@@ -112,45 +112,47 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
         path = f"{space.path('pods', pod['metadata']['name'])}/status"
         ready = [{"type": "Ready", "status": "True"}]
         assert space.api.patch(path, {"status": {"phase": "Running", "conditions": ready}})[0] == 200
-    first = made()
+    first = active()
     old = {pod["metadata"]["uid"] for pod in pods()}
 
     set_ready(space.api, dead, "Unknown")
     wait_for(lambda: all("deletionTimestamp" in pod["metadata"] for pod in pods()), WAIT, what="the pods are evicted")
     whole_controlplane.add_nodes("spare", labels={"fault": "dead-node"})
-    # Whoever wanted to make them twice has room now. A job that is written makes the runner look at it.
-    for one in runs:
-        space.patch(one.plural, one.name, {"metadata": {"annotations": {"look": "again"}}}, one.version)
+    # A premature replacement would have room now. The write of a job triggers the runner.
+    for run in runs:
+        space.patch(run.plural, run.name, {"metadata": {"annotations": {"look": "again"}}}, run.version)
     events = [event for event in space.items("events") if event["reason"] == "TaintManagerEviction"]
     assert {event["involvedObject"]["name"] for event in events} == {pod["metadata"]["name"] for pod in pods()}
-    assert (made(), {pod["metadata"]["uid"] for pod in pods()}) == (first, old)
+    assert (active(), {pod["metadata"]["uid"] for pod in pods()}) == (first, old)
 
-    # What an administrator says of a node that is off for good.
+    # The taint that an administrator sets on a node that is shut down.
     taint = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
     taints = space.api.get(f"{NODES}/{dead}")[1]["spec"].get("taints") or []
     assert space.api.patch(f"{NODES}/{dead}", {"spec": {"taints": [*taints, taint]}})[0] == 200
 
     def replaced() -> bool:
         now = [pod for pod in pods() if pod["status"]["phase"] == "Running"]
-        assert max(made().values(), default=0) <= 1, "two pods of one index"
+        assert max(active().values(), default=0) <= 1, "two pods of one index"
         return Counter(pod["spec"]["hostname"] for pod in now if pod["spec"]["nodeName"] == "spare") == first
 
     wait_for(replaced, WAIT, every=0.3, what="each pod is replaced, once")
-    for one in runs:
+    for run in runs:
         states = {
-            condition["type"] for condition in one.status.get("conditions", ()) if condition.get("status") == "True"
+            condition["type"] for condition in run.status.get("conditions", ()) if condition.get("status") == "True"
         }
-        assert not states & {"Failed", "Succeeded"}, one.status
+        assert not states & {"Failed", "Succeeded"}, run.status
 
 
 def calls(api: ClusterApi, resource: str) -> float:
-    """How often the API server was called for a resource so far, but for watches."""
+    """Return how many requests for a resource the API server has got, without watches."""
     lines = api.get("/metrics")[1]["text"].splitlines()
-    found = [line for line in lines if line.startswith("apiserver_request_total{") and f'resource="{resource}"' in line]
-    return sum(float(line.rpartition(" ")[2]) for line in found if 'verb="WATCH"' not in line)
+    samples = [
+        line for line in lines if line.startswith("apiserver_request_total{") and f'resource="{resource}"' in line
+    ]
+    return sum(float(line.rpartition(" ")[2]) for line in samples if 'verb="WATCH"' not in line)
 
 
-def test_200_leases_of_a_tenant_with_operators_names_cost_little_and_stop_no_runner(
+def test_200_fake_operator_leases_of_a_tenant_cost_little_and_stop_no_runner(
     space: Space, whole_controlplane: WholeControlPlane, tmp_path: Path
 ) -> None:
     words = [word for kind in built_in() if (found := runner_of(kind)) for word in found.rivals]
@@ -180,26 +182,26 @@ def test_200_leases_of_a_tenant_with_operators_names_cost_little_and_stop_no_run
         wait_for(lambda: "runner started" in log.read_text(), WAIT, what="the runner starts")
     finally:
         stop(process)
-    # Of each kind 16 Deployments at most, of which there is one; no Lease's holder is a pod that anyone could ask about.
+    # The runner checks at most 16 Deployments for each kind, and here is only one. No holder of a Lease is a pod.
     assert calls(space.api, "subjectaccessreviews") - before < 60
 
 
 def test_kubectl_scales_no_job_to_a_million_pods(space: Space, whole_controlplane: WholeControlPlane) -> None:
     job = written("torchjob", "plugins")
     del job["spec"]["plugins"]
-    one = Run(space, job)
-    where = ("scale", f"torchjob/{one.name}", "--namespace", space.name)
+    run = Run(space, job)
+    where = ("scale", f"torchjob/{run.name}", "--namespace", space.name)
     refused = whole_controlplane.kubectl(*where, "--replicas=1000000", check=False)
-    workers = one.job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"]
+    workers = run.job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"]
     assert refused.returncode != 0
     assert "pods in all, and jobs may have at most 10000: use fewer pods" in refused.stderr, refused.stderr
-    space.patch(one.plural, one.name, {"metadata": {"annotations": {"a": "b"}}}, one.version)
-    assert one.job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"] == workers
+    space.patch(run.plural, run.name, {"metadata": {"annotations": {"a": "b"}}}, run.version)
+    assert run.job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"] == workers
     assert whole_controlplane.kubectl(*where, "--replicas=3", check=False).returncode == 0
 
 
 def secured(job: dict[str, Any]) -> dict[str, Any]:
-    """The job, whose own containers pass the level `restricted`."""
+    """Return the job with containers that pass the level `restricted`."""
     for template in templates(job):
         spec = template["spec"]
         spec.pop("hostNetwork", None)
@@ -228,7 +230,7 @@ def level_of(space: Space, level: str) -> None:
 
 
 def hooked(kind: str, **plugins: Any) -> dict[str, Any]:
-    """A job whose pods have one container, hooks and plugins."""
+    """A job with one container in its pods, hooks and plugins."""
     job = written(kind, "minimal" if kind == "vcjob" else "plugins")
     job["spec"]["plugins"] = plugins
     for part in parts(job):
@@ -244,12 +246,12 @@ def hooked(kind: str, **plugins: Any) -> dict[str, Any]:
 
 
 def await_denial(space: Space, job: dict[str, Any]) -> None:
-    """Wait until a job whose pods do not pass the level is denied for that."""
+    """Wait until a job is denied because its pods do not pass the level."""
     plural, version = RESOURCES[job["kind"]]
 
     def answer() -> str:
-        found: dict[str, Any] = space.api.post(space.path(plural, group=version), job, {"dryRun": "All"})[1]
-        return json.dumps(found.get("details", ""))
+        body: dict[str, Any] = space.api.post(space.path(plural, group=version), job, {"dryRun": "All"})[1]
+        return json.dumps(body.get("details", ""))
 
     wait_for(lambda: "restricted" in answer(), WAIT, what="the webhook knows the level")
 
@@ -258,26 +260,26 @@ SSH = ["--ssh-key-file-path=/home/trainer/.ssh"]
 
 
 @pytest.mark.parametrize("kind", ["dijob", "torchjob", "mxjob", "vcjob"])
-def test_what_is_put_into_pods_passes_the_level_restricted(space: Space, kind: str) -> None:
-    """The pods of jobs whose own containers pass it come to be, with all plugins and hooks; others are denied at once."""
+def test_additions_to_pods_pass_the_level_restricted(space: Space, kind: str) -> None:
+    """If the containers of a job pass it, the pods run, with all plugins and hooks; else the job is denied at once."""
     level_of(space, "restricted")
     job = hooked(kind, env=[], svc=[], ssh=SSH)
     await_denial(space, job)
-    one = Run(space, secured(job))
-    count = sum(part.get("replicas", part.get("numTasks", 1)) or 1 for part in parts(one.job))
+    run = Run(space, secured(job))
+    count = sum(part.get("replicas", part.get("numTasks", 1)) or 1 for part in parts(run.job))
 
     def running() -> bool:
         failures = [event["message"] for event in space.items("events") if event["reason"] == "FailedCreate"]
         assert not failures, failures[:1]
-        return len(one.pods()) == count
+        return len(run.pods()) == count
 
     wait_for(running, WAIT, every=0.3, what=f"{count} pods of the {kind} run")
-    for pod in one.pods().values():
-        assert any(volume["name"] == f"{one.name}-ssh" for volume in pod["spec"]["volumes"])
+    for pod in run.pods().values():
+        assert any(volume["name"] == f"{run.name}-ssh" for volume in pod["spec"]["volumes"])
         assert "hook" in pod["metadata"]["annotations"]["jobgate.dev/prerequisites-recorded"]
 
 
-def test_what_is_put_into_the_pods_of_workloads_passes_the_level_restricted(space: Space) -> None:
+def test_additions_to_pods_of_workloads_pass_the_level_restricted(space: Space) -> None:
     level_of(space, "restricted")
     labels = {"app": "web"}
     metadata = {"labels": labels, "annotations": {"jobgate.dev/prerequisites": "hook"}}
@@ -299,7 +301,7 @@ def parts(job: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def all_but_secrets(space: Space, plane: WholeControlPlane) -> str:
-    """All objects of a namespace but Secrets, as text. A user with the role `view` reads a part of it."""
+    """Return all objects of a namespace except Secrets, as text: at least what a user with the role `view` can read."""
     viewer, group = f"viewer-{space.name}", "rbac.authorization.k8s.io"
     subjects = [{"kind": "User", "name": viewer, "apiGroup": group}]
     role = {"apiGroup": group, "kind": "ClusterRole", "name": "view"}
@@ -313,37 +315,37 @@ def all_but_secrets(space: Space, plane: WholeControlPlane) -> str:
     return plane.kubectl("get", names, *place, "-o", "json", "--show-managed-fields").stdout
 
 
-def test_who_may_not_read_secrets_reads_no_key(
+def test_no_key_is_readable_without_the_right_to_read_secrets(
     space: Space, whole_api: ClusterApi, whole_controlplane: WholeControlPlane, tmp_path: Path
 ) -> None:
     install_controller(whole_api, space.name)
     job = written("dijob", "plugins")
     file = tmp_path / "job.yaml"
     file.write_text(yaml.safe_dump(job))
-    one = Run(space, job)
-    wait_for(lambda: space.exists("secrets", f"{one.name}-ssh"), WAIT, what="the keys are made")
-    wait_for(one.pods, WAIT, what="pods run")
-    secret = space.get("secrets", f"{one.name}-ssh")
+    run = Run(space, job)
+    wait_for(lambda: space.exists("secrets", f"{run.name}-ssh"), WAIT, what="the keys are made")
+    wait_for(run.pods, WAIT, what="pods run")
+    secret = space.get("secrets", f"{run.name}-ssh")
     files = {name: base64.b64decode(text).decode() for name, text in secret["data"].items()}
     private = [files[name] for name in ("id_rsa", "ssh_host_key")]
     assert all("PRIVATE KEY" in text for text in private)
-    # Lines of the keys, as they are, and as Secrets have them.
+    # Lines of the keys, and parts of their base64 in the Secret.
     lines = {line for text in private for line in text.splitlines()[1:-1]}
     pieces = lines | {
         secret["data"][name][start : start + 40] for name in ("id_rsa", "ssh_host_key") for start in (0, 80)
     }
-    there = json.dumps(secret) + "\n".join(private)
-    assert all(piece in there for piece in pieces)
+    secrets = json.dumps(secret) + "\n".join(private)
+    assert all(piece in secrets for piece in pieces)
     text = all_but_secrets(space, whole_controlplane)
     for command in (["explain", str(file)], ["render", str(file)]):
-        done = CliRunner().invoke(main, command)
-        assert done.exit_code == 0, done.output
-        text += done.output
-    assert f"{one.name}-ssh" in text
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+        text += result.output
+    assert f"{run.name}-ssh" in text
     assert not [piece for piece in pieces if piece in text]
     assert "PRIVATE KEY" not in text
-    for pod in one.pods().values():
-        (volume,) = (volume for volume in pod["spec"]["volumes"] if volume["name"] == f"{one.name}-ssh")
+    for pod in run.pods().values():
+        (volume,) = (volume for volume in pod["spec"]["volumes"] if volume["name"] == f"{run.name}-ssh")
         modes = {
             item["path"]: item["mode"]
             for source in volume["projected"]["sources"]

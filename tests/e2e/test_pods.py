@@ -1,4 +1,4 @@
-"""Pods of jobs on a real API server, made by kubectl as operators make them."""
+"""Pods of jobs on a real API server, created by kubectl as operators create them."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def user(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) 
 
 
 def job(name: str = "train", replicas: int = 2, plugins: Any = None) -> dict[str, Any]:
-    """Return a DIJob with one task, which asks for env."""
+    """Return a DIJob with one task and the plugin env."""
     template = {"spec": {"containers": [{"name": "main", "image": "ding"}]}}
     task = {"name": "work", "replicas": replicas, "template": template}
     return {
@@ -34,7 +34,7 @@ def job(name: str = "train", replicas: int = 2, plugins: Any = None) -> dict[str
 
 
 def pod(index: int = 0, uid: str = "", job_name: str = "train") -> dict[str, Any]:
-    """Return a pod as DI-orchestrator makes it, beside one container that someone else has put there."""
+    """Return a pod as DI-orchestrator creates it, with one further container."""
     labels = {"diengine/operator": "di-operator", "diengine/job": job_name, "diengine/task-name": "work"}
     owner = {
         "apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": job_name, "uid": uid,
@@ -54,7 +54,9 @@ def pod(index: int = 0, uid: str = "", job_name: str = "train") -> dict[str, Any
 
 
 def environment(pod_: dict[str, Any], container: int = 0) -> dict[str, Any]:
-    return {one["name"]: one.get("value") for one in pod_["spec"]["containers"][container].get("env", [])}
+    return {
+        variable["name"]: variable.get("value") for variable in pod_["spec"]["containers"][container].get("env", [])
+    }
 
 
 def applied(user: User, document: dict[str, Any]) -> str:
@@ -65,7 +67,7 @@ def applied(user: User, document: dict[str, Any]) -> str:
     return uid
 
 
-def test_a_pod_of_a_job_is_wired_though_the_job_is_new(user: User) -> None:
+def test_a_pod_of_a_new_job_is_wired(user: User) -> None:
     uid = applied(user, job())
     done, text = user.kubectl("create", "-f", "-", document=pod(1, uid))
     assert done, text
@@ -78,7 +80,7 @@ def test_a_pod_of_a_job_is_wired_though_the_job_is_new(user: User) -> None:
     assert environment(stored, 1) == {}
 
 
-def test_a_plain_pod_with_our_labels_is_wired(user: User) -> None:
+def test_a_plain_pod_with_the_labels_of_jobgate_is_wired(user: User) -> None:
     applied(user, job())
     plain = pod(0)
     marks = {"kind": "dijobs.diengine.opendilab.org", "job": "train", "task": "work", "index": "1"}
@@ -88,7 +90,7 @@ def test_a_plain_pod_with_our_labels_is_wired(user: User) -> None:
     assert environment(user.stored("train-work-0", "pods"))["VC_TASK_INDEX"] == "1"
 
 
-def test_a_forged_owner_is_rejected_and_labels_alone_get_a_word(user: User) -> None:
+def test_a_forged_owner_is_rejected_and_labels_alone_cause_a_warning(user: User) -> None:
     forged = "99999999-2222-4333-8444-555555555555"
     applied(user, job())
     for name in ("train", "gone"):
@@ -101,7 +103,7 @@ def test_a_forged_owner_is_rejected_and_labels_alone_get_a_word(user: User) -> N
     assert list(environment(user.stored("gone-work-0", "pods"))) == ["MINE"]
 
 
-def test_a_pod_of_a_job_without_plugins_and_any_other_pod_are_left_as_they_are(user: User) -> None:
+def test_pods_of_jobs_without_plugins_and_other_pods_are_not_changed(user: User) -> None:
     uid = applied(user, job(plugins={}))
     done, text = user.kubectl("create", "-f", "-", document=pod(0, uid))
     assert done, text
@@ -113,7 +115,7 @@ def test_a_pod_of_a_job_without_plugins_and_any_other_pod_are_left_as_they_are(u
     assert "Warning" not in text
 
 
-def test_a_client_that_is_ahead_comes_again_by_itself_until_the_job_has_grown(
+def test_a_client_retries_a_pod_until_the_job_is_large_enough(
     user: User, webhook: InstalledWebhook, cluster_api: ClusterApi
 ) -> None:
     uid = applied(user, job())
@@ -138,7 +140,7 @@ def test_a_client_that_is_ahead_comes_again_by_itself_until_the_job_has_grown(
     assert (env["VC_TASK_INDEX"], env["DI_NODES"].count("train-work-")) == ("2", 3)
 
 
-def test_a_dry_run_takes_the_same_way(user: User) -> None:
+def test_a_pod_is_wired_in_a_dry_run(user: User) -> None:
     uid = applied(user, job())
     done, text = user.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", document=pod(0, uid))
     assert done, text
@@ -146,14 +148,14 @@ def test_a_dry_run_takes_the_same_way(user: User) -> None:
 
 
 def calls(plane: ControlPlane) -> int:
-    """Return how many single jobs have been asked for, of all that the API server counts."""
+    """Return the API server's count of reads of single DIJobs."""
     text = plane.kubectl("get", "--raw", "/metrics").stdout
     lines = (line for line in text.splitlines() if line.startswith("apiserver_request_total{"))
     wanted = [line for line in lines if 'resource="dijobs"' in line and 'verb="GET"' in line]
     return sum(int(float(line.rpartition(" ")[2])) for line in wanted)
 
 
-def test_in_the_steady_state_a_pod_costs_no_call(
+def test_in_the_steady_state_a_pod_needs_no_request_to_the_api_server(
     user: User, webhook: InstalledWebhook, controlplane: ControlPlane
 ) -> None:
     uid = applied(user, job(replicas=20))
@@ -179,7 +181,7 @@ def read(webhook: InstalledWebhook, path: str) -> str:
 
 
 def counted(webhook: InstalledWebhook, verdict: str) -> float:
-    """Return how many mutating calls for pods have ended so."""
+    """Return the count of mutating reviews of pods with this verdict."""
     sample = f'jobgate_reviews_total{{kind="pods",phase="mutate",verdict="{verdict}"}} '
     lines = (line for line in read(webhook, "/metrics").splitlines() if line.startswith(sample))
     return sum(float(line.removeprefix(sample)) for line in lines)

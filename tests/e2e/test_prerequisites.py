@@ -1,4 +1,4 @@
-"""Prerequisites on a whole control plane: published, checked at admission, put into pods, held to RBAC."""
+"""Prerequisites on a whole control plane: published, checked at admission, added to pods, and protected by RBAC."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def controller(
 
 @pytest.fixture
 def user(controller: None, whole_controlplane: WholeControlPlane, whole_namespace: str) -> User:
-    """A user in a namespace with the items of the examples, all of them ready."""
+    """A user in a namespace with the items of the examples, which are ready."""
     user = User(whole_controlplane, whole_namespace)
     done, text = user.apply("\n---\n".join((ITEMS / file).read_text() for file in ("items.yaml", "local.yaml")))
     assert done, text
@@ -48,8 +48,8 @@ def user(controller: None, whole_controlplane: WholeControlPlane, whole_namespac
     return user
 
 
-def seen(user: User, *names: str) -> None:
-    """Wait until the server sees the namespace's items: it watches them."""
+def await_items(user: User, *names: str) -> None:
+    """Wait until the server's watch has the namespace's items."""
     job = dijob("probe", *names)
     wait_for(lambda: user.create(job, dry_run=True)[0], WAIT, what="the server knows the items")
 
@@ -58,7 +58,7 @@ def dijob(name: str, *names: str, **spec: Any) -> dict[str, Any]:
     container = {"name": "main", "image": "ding", "command": ["python", "it's $HOME"], "args": [""]}
     task = {
         "name": "work",
-        "prerequisites": [{"name": one} for one in names],
+        "prerequisites": [{"name": item} for item in names],
         "template": {"spec": {"containers": [container]}},
     }
     return {
@@ -70,9 +70,9 @@ def dijob(name: str, *names: str, **spec: Any) -> dict[str, Any]:
 
 
 def pod_of(user: User, job: str, task: str = "work") -> dict[str, Any]:
-    """Make a pod as DI-orchestrator does, and return it as it is stored."""
+    """Create a pod as DI-orchestrator does, and return it as it is stored."""
     stored = user.stored(job)
-    (template,) = (one["template"] for one in stored["spec"]["tasks"] if one["name"] == task)
+    (template,) = (each["template"] for each in stored["spec"]["tasks"] if each["name"] == task)
     owner = {
         "apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob", "name": job, "controller": True,
         "uid": stored["metadata"]["uid"],
@@ -89,12 +89,12 @@ def pod_of(user: User, job: str, task: str = "work") -> dict[str, Any]:
 
 
 def pod_of_plain(user: User, job: str) -> dict[str, Any]:
-    """Return the pod that Kubernetes' own controller makes of a Job."""
+    """Return the pod that Kubernetes' own controller creates for a Job."""
 
     def pods() -> list[dict[str, Any]]:
         path = f"/api/v1/namespaces/{user.namespace}/pods"
-        found = user.plane.client.get(path, {"labelSelector": f"batch.kubernetes.io/job-name={job}"})[1]
-        return list(found["items"])
+        listed = user.plane.client.get(path, {"labelSelector": f"batch.kubernetes.io/job-name={job}"})[1]
+        return list(listed["items"])
 
     wait_for(lambda: bool(pods()), WAIT, what="the controller of Jobs makes a pod")
     return pods()[0]
@@ -115,10 +115,10 @@ def pod_of_plain(user: User, job: str) -> dict[str, Any]:
     ],
     ids=["mnist", "imagenet", "imagenet with validation", "debug_hook"],
 )
-def test_a_scenario_is_stored_with_its_record_and_its_pod_gets_it(
+def test_a_job_is_stored_with_its_record_and_its_pod_gets_the_items(
     user: User, names: list[str], items: list[str], events: list[str], mounts: list[Any]
 ) -> None:
-    seen(user, *names)
+    await_items(user, *names)
     job = dijob("train", *names)
     done, text = user.apply(job)
     assert done, text
@@ -135,7 +135,7 @@ def test_a_scenario_is_stored_with_its_record_and_its_pod_gets_it(
 
 
 @pytest.mark.parametrize("target", ["Job", "DIJob"])
-def test_what_is_imported_from_openpai_is_accepted_and_its_pods_get_what_it_names(user: User, target: str) -> None:
+def test_jobs_imported_from_openpai_are_accepted_and_their_pods_get_the_items(user: User, target: str) -> None:
     assert user.kubectl("delete", CLUSTER_ITEMS, "--all")[0], "so that only those of the marketplace are there"
     done, text = user.apply(imported("marketplace"))
     assert done, text
@@ -165,18 +165,18 @@ def test_what_is_imported_from_openpai_is_accepted_and_its_pods_get_what_it_name
 
 
 def imported(name: str, *options: str) -> str:
-    """Return what is made of a file of OpenPAI."""
-    done = CliRunner().invoke(main, ["import", "openpai", f"tests/importing/openpai/{name}.yaml", *options])
-    assert done.exit_code == 0, done.stderr
-    return done.stdout
+    """Import a file of OpenPAI, and return the output."""
+    result = CliRunner().invoke(main, ["import", "openpai", f"tests/importing/openpai/{name}.yaml", *options])
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
 
 
-def test_a_job_that_lacks_a_value_is_rejected_with_the_whole_chain(user: User) -> None:
+def test_a_job_without_a_required_value_is_rejected_with_the_whole_chain(user: User) -> None:
     local = {
         "apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "mnist"},
         "spec": {"require": [{"kind": "ClusterPrerequisite", "name": "mnist"}]},
     }  # fmt: skip
-    seen(user, "mnist")
+    await_items(user, "mnist")
     done, text = user.apply(local)
     assert done, text
     invalid = ("get", LOCAL_ITEMS, "mnist", "-o", "jsonpath={.status.conditions[?(@.type=='Invalid')].reason}")
@@ -188,7 +188,7 @@ def test_a_job_that_lacks_a_value_is_rejected_with_the_whole_chain(user: User) -
     assert "dataPath" in text
 
 
-def test_what_is_wrong_with_an_item_by_itself_is_rejected(user: User) -> None:
+def test_an_invalid_item_is_rejected(user: User) -> None:
     item = {
         "apiVersion": "jobgate.dev/v1alpha1", "kind": "ClusterPrerequisite", "metadata": {"name": "broken"},
         "spec": {"cmd": {"callbacks": [{"event": "taskStarts", "commands": ["ls {{ path }}"]}]}},
@@ -213,7 +213,7 @@ def batch_job(name: str, prerequisites: str) -> dict[str, Any]:
     }
 
 
-def test_a_user_needs_the_right_to_use_an_item_and_the_pods_of_a_plain_job_then_get_it(user: User) -> None:
+def test_a_user_needs_the_right_to_use_an_item(user: User) -> None:
     alice = f"alice-{user.namespace}"
     binding = ("create", "rolebinding", f"--user={alice}")
     done, text = user.kubectl(*binding, "--clusterrole=edit", "alice-edits")
@@ -239,8 +239,8 @@ def test_a_user_needs_the_right_to_use_an_item_and_the_pods_of_a_plain_job_then_
     assert "ClusterPrerequisite/install-wget" in read_record(pod["metadata"]["annotations"][RECORD])
 
 
-def test_a_plain_pod_gets_what_its_annotation_names(user: User) -> None:
-    seen(user, "mnist")
+def test_a_plain_pod_gets_the_items_in_its_annotation(user: User) -> None:
+    await_items(user, "mnist")
     done, text = user.apply((ITEMS / "pod.yaml").read_text())
     assert done, text
     command = user.stored("mnist", "pods")["spec"]["containers"][0]["command"]
@@ -249,7 +249,7 @@ def test_a_plain_pod_gets_what_its_annotation_names(user: User) -> None:
 
 
 def test_a_stored_job_keeps_the_record_of_an_item_that_changes_and_its_user_is_warned(user: User) -> None:
-    seen(user, "imagenet")
+    await_items(user, "imagenet")
     job = dijob("train", "imagenet")
     assert user.apply(job)[0]
     before = user.stored("train")["metadata"]["annotations"][RECORD]
@@ -266,7 +266,7 @@ def test_a_stored_job_keeps_the_record_of_an_item_that_changes_and_its_user_is_w
     assert user.stored("train")["metadata"]["annotations"][RECORD] == before
 
 
-def test_kubectl_shows_what_there_is(user: User) -> None:
+def test_kubectl_get_shows_items(user: User) -> None:
     done, text = user.kubectl("get", "clusterprerequisites")
     assert done, text
     lines = {line.split()[0]: line.split() for line in text.splitlines()}

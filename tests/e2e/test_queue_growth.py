@@ -1,4 +1,4 @@
-"""Jobs that were released from a queue without room, and what their users change of them: nothing gives them more."""
+"""Users change jobs that are released from a full queue: no change gives a job more than its queue has."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ from tests.e2e.test_queues import why
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 from tests.e2e.test_runner_rights import Tenant
 
-#: Pods of each job as it is released, while it waits for more, and once there is room: its queue is called as it is.
+#: Pods of each job at its release, while it waits for more, and once there is room. Its queue has the same name.
 PODS = {
     "scaled": (1, 1, 2),
     "added": (1, 1, 2),
@@ -31,7 +31,7 @@ PODS = {
     "torch": (2, 2, 2),
     "volcano": (2, 2, 2),
 }
-#: Jobs whose queue is full by another one, or has too little room for it.
+#: Jobs that share their queue with another job.
 SHARED = ("scaled", "added", "moved", "urgent", "restarted", "resumed", "lent")
 MOST_PODS, MOST_CPU = 2, 4
 QUEUES = "\n".join(
@@ -46,21 +46,21 @@ GROWTH = "what the job asks for more than was released waits: "
 
 @pytest.fixture(scope="module", autouse=True)
 def file(running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of queues, beside webhooks that know of the runner."""
-    found = tmp_path_factory.mktemp("growth") / "queues.yaml"
-    found.write_text(QUEUES)
-    return found
+    """The file of queues."""
+    path = tmp_path_factory.mktemp("growth") / "queues.yaml"
+    path.write_text(QUEUES)
+    return path
 
 
 def asking(name: str, pods: int = 1, cpu: str = "1") -> dict[str, Any]:
-    """A task of a DIJob whose pods ask for so much CPU."""
-    found = task(name, pods)
-    found["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
-    return found
+    """A task of a DIJob with pods that request CPU."""
+    result = task(name, pods)
+    result["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    return result
 
 
 def vcjob(pods: int) -> dict[str, Any]:
-    """A Volcano Job of so many pods."""
+    """A Volcano Job with this many pods."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
     metadata = {"name": "volcano"}
     spec = {"queue": "volcano", "minAvailable": 1, "tasks": [{"name": "work", "replicas": pods, "template": template}]}
@@ -68,7 +68,7 @@ def vcjob(pods: int) -> dict[str, Any]:
 
 
 def torchjob(workers: int) -> dict[str, Any]:
-    """A TorchJob of a master and so many workers."""
+    """A TorchJob with a master and this many workers."""
     template = {"spec": {"containers": [{"name": "torch", "image": "torch"}]}}
     roles = {"Master": {"numTasks": 1, "template": template}, "Worker": {"numTasks": workers, "template": template}}
     spec = {"schedulingPolicy": {"queue": "torch"}, "torchTaskSpecs": roles}
@@ -77,7 +77,7 @@ def torchjob(workers: int) -> dict[str, Any]:
 
 
 class Scene:
-    """A job for each attack, beside one that has the rest of its queue, and a tenant who may edit them."""
+    """A job for each attack, other jobs in the same queues, and a tenant who may edit them."""
 
     def __init__(self, space: Space, tenant: Tenant) -> None:
         self.space = space
@@ -86,7 +86,7 @@ class Scene:
         self.others: dict[str, Run] = {}
 
     def begin(self) -> None:
-        """Create all jobs, and wait until they have what they asked for."""
+        """Create all jobs, and wait until they have their pods."""
         for name in SHARED:
             sizes = ("3", "2") if name == "lent" else ("1", "1")
             self.jobs[name] = Run(self.space, dijob(name, asking("work", cpu=sizes[0]), queue=name))
@@ -97,7 +97,7 @@ class Scene:
         self.until({f"{name}-other": int(name != "lent") for name in SHARED})
 
     def pods(self, name: str) -> dict[str, dict[str, Any]]:
-        """The pods of a job that are there, by uid. No queue has more than its quota."""
+        """Return the active pods of a job, by uid; check that no queue exceeds its quota."""
         mine = {}
         counts, cpus = Counter[str](), Counter[str]()
         for pod in self.space.items("pods"):
@@ -114,7 +114,7 @@ class Scene:
         return mine
 
     def until(self, expected: Mapping[str, int]) -> None:
-        """Wait until these jobs have so many pods."""
+        """Wait until these jobs have the expected number of pods."""
         for name, pods in expected.items():
             wait_for(lambda: len(self.pods(name)) == pods, WAIT, what=f"{name} has {pods} pods")  # noqa: B023
 
@@ -124,7 +124,7 @@ class Scene:
         assert self.tenant.kubectl("patch", "--type=merge", "-p", json.dumps({"spec": spec}), f"{plural}/{name}") == ""
 
     def attack(self) -> None:
-        """Ask for more in all ways."""
+        """Request more in all possible ways."""
         self.edit("scaled", tasks=[asking("work", 2)])
         self.edit("added", tasks=[asking("work"), asking("more")])
         self.edit("moved", tasks=[asking("work", 2)], queue="free")
@@ -139,13 +139,13 @@ class Scene:
         assert self.tenant.kubectl("scale", "torchjob/torch", "--replicas=3") == ""
 
     def says(self, name: str) -> str:
-        """What the status of a job says of now, wherever its kind says it."""
+        """Return the current state and conditions in the status of a job."""
         self.pods(name)
         status = self.jobs[name].status
         return json.dumps([status.get("state"), *(one for one in status["conditions"] if one.get("status") == "True")])
 
     def holds(self) -> None:
-        """See that all wait for more, and say so."""
+        """Check that all jobs wait, and that their status says so."""
         for name in PODS.keys() - {"resumed", "lent"}:
             wait_for(lambda: GROWTH in self.says(name), WAIT, what=f"{name} waits")  # noqa: B023
         wait_for(lambda: why(self.jobs["resumed"])[1] == "JobQueued", WAIT, what="it waits in its queue again")
@@ -153,14 +153,14 @@ class Scene:
         assert why(self.others["lent"])[1] == "JobQueued"
 
     def later_jobs_wait(self) -> None:
-        """See that the runner has decided about all queues: a job that comes later waits."""
+        """Check that a new job in each queue waits, so the runner has decided about all queues."""
         for name in SHARED:
             late = Run(self.space, dijob(f"late-{name}", asking("work"), queue=name))
             wait_for(lambda: why(late)[1] == "JobQueued", WAIT, what=f"{late.name} waits")  # noqa: B023
             self.space.delete(late.plural, late.name, late.version)
 
     def give_room(self) -> None:
-        """End the jobs beside, and see that the others get what they ask for."""
+        """End the other jobs, and check that the attacking jobs then get what they request."""
         for name in SHARED:
             for pod in self.pods(f"{name}-other").values():
                 end_pod(self.space.api, self.space.name, pod["metadata"]["name"])
@@ -169,7 +169,7 @@ class Scene:
             wait_for(lambda: GROWTH not in self.says(name), WAIT, what=f"{name} waits no more")  # noqa: B023
 
 
-def test_no_released_job_passes_the_quota_of_its_queue_by_growing(
+def test_no_released_job_exceeds_the_quota_of_its_queue_by_growing(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, file: Path
 ) -> None:
     scene = Scene(Space(whole_api, whole_namespace), Tenant(whole_controlplane, whole_namespace))
@@ -180,7 +180,7 @@ def test_no_released_job_passes_the_quota_of_its_queue_by_growing(
         scene.holds()
         assert scene.jobs["scaled"].status["phase"] == "Running"
         assert "JobGrowthQueued" in {one["reason"] for one in scene.space.items("events")}
-    # What the next runner knows is what is stored.
+    # The next runner knows only what is stored.
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
         scene.later_jobs_wait()
         scene.holds()
@@ -189,6 +189,6 @@ def test_no_released_job_passes_the_quota_of_its_queue_by_growing(
         scene.give_room()
         assert before["scaled"] < scene.pods("scaled").keys()
         assert scene.jobs["moved"].status["jobgate"]["queue"] == "moved"
-        # Pods keep their template: they give back what they have when they go.
+        # A pod keeps its requests, so its quota is free only when the pod is gone.
         scene.edit("lent", suspend=True)
         scene.until({"lent": 0, "lent-other": 1})

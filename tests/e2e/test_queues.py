@@ -1,4 +1,4 @@
-"""Jobs that wait in queues: on a whole control plane."""
+"""Jobs in queues, on a whole control plane."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ queues:
 def process(
     whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """The file of queues of a runner, beside webhooks that know of it."""
+    """A runner; the value is its file of queues."""
     file = tmp_path_factory.mktemp("queues") / "queues.yaml"
     file.write_text(QUEUES)
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
@@ -37,12 +37,12 @@ def process(
 
 @pytest.fixture
 def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
-    """A namespace in which jobs are run."""
+    """A namespace of the whole control plane."""
     return Space(whole_api, whole_namespace)
 
 
 def torchjob(name: str, queue: str) -> dict[str, Any]:
-    """A TorchJob of one pod that ends by itself."""
+    """A TorchJob with one pod, which ends by itself."""
     container = {"name": "torch", "image": "torch"}
     template = {"metadata": {"annotations": ends(0, "1s")}, "spec": {"containers": [container]}}
     return {
@@ -57,12 +57,12 @@ def torchjob(name: str, queue: str) -> dict[str, Any]:
 
 
 def why(run: Run) -> tuple[str, str, str]:
-    """Type, reason and message of the last condition of a job, of whichever it has."""
+    """Return type, reason and message of a job's last condition; empty texts if it has none."""
     conditions = run.status.get("conditions") or [{}]
     return conditions[-1].get("type", ""), conditions[-1].get("reason", ""), conditions[-1].get("message", "")
 
 
-def test_jobs_leave_a_queue_as_there_is_room_the_urgent_ones_first(space: Space) -> None:
+def test_jobs_leave_a_queue_when_there_is_room_and_urgent_jobs_first(space: Space) -> None:
     first = Run(space, dijob("first", task("work"), queue="small"))
     first.until("Running")
     plain = Run(space, dijob("plain", task("work", annotations=ends(0, "1s")), queue="small"))
@@ -83,7 +83,7 @@ def test_jobs_leave_a_queue_as_there_is_room_the_urgent_ones_first(space: Space)
     assert "JobDequeued" in {one["reason"] for one in space.items("events")}
 
 
-def test_a_resource_quota_holds_a_job_back_before_its_pods_are_rejected(space: Space) -> None:
+def test_a_job_waits_for_a_resource_quota_before_its_pods_are_rejected(space: Space) -> None:
     body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "most"}, "spec": {"hard": {"pods": "2"}}}
     space.create("resourcequotas", body)
     wait_for(lambda: space.get("resourcequotas", "most").get("status", {}).get("hard"), WAIT, what="it holds")
@@ -96,7 +96,7 @@ def test_a_resource_quota_holds_a_job_back_before_its_pods_are_rejected(space: S
     waits.until("Running")
 
 
-def test_a_job_of_an_unknown_queue_waits_until_there_is_one(space: Space, process: Path) -> None:
+def test_a_job_in_an_unknown_queue_waits_until_the_queue_exists(space: Space, process: Path) -> None:
     lost = Run(space, dijob("lost", task("work"), queue="typo"))
     expected = "there is no queue typo; the queues are: small, large, default"
     wait_for(lambda: why(lost)[2] == expected, WAIT, what=f"it says so: {lost.status}")

@@ -1,6 +1,6 @@
-"""The right to use an item on a whole control plane: what a tenant writes beside a spec brings no item into a pod.
+"""The right to use an item, on a whole control plane: labels and annotations do not get around it.
 
-Mallory may edit the namespace, and use no item of the cluster; alice's jobs have one.
+Mallory may edit the namespace, but may not use any item of the cluster; Alice's jobs have an item.
 """
 
 import json
@@ -27,12 +27,12 @@ VARIABLE = "FROM_THE_ITEM"
 DENIED = f"cannot use ClusterPrerequisite {ITEM}"
 KINDS = {kind.kind: kind for kind in built_in()}
 FOLDERS = {"DIJob": "dijob", "Job": "vcjob", "MxJob": "mxjob", "TorchJob": "torchjob"}
-#: A Service account of another namespace, and one with an operator's right.
+#: A service account of another namespace, and a service account with the rights of an operator.
 BUILDER, OPERATOR = "system:serviceaccount:ci:builder", "system:serviceaccount:di-system:operator"
 
 
 class Tenants(User):
-    """A namespace with alice, who is an administrator here, and mallory."""
+    """A namespace with Alice, who is an administrator here, and Mallory."""
 
     def mallory(self, *arguments: str, document: Any = None) -> tuple[bool, str]:
         return self.kubectl(*arguments, f"--as=mallory-{self.namespace}", document=document)
@@ -88,7 +88,7 @@ def dijob(name: str, *names: str) -> dict[str, Any]:
     kind = {"kind": "ClusterPrerequisite"}
     task = {
         "name": "work",
-        "prerequisites": [{**kind, "name": one.rpartition("/")[2]} for one in names],
+        "prerequisites": [{**kind, "name": item.rpartition("/")[2]} for item in names],
         "template": {"spec": {"containers": [{"name": "main", "image": "ding", "command": ["python"]}]}},
     }
     return {
@@ -98,13 +98,13 @@ def dijob(name: str, *names: str) -> dict[str, Any]:
 
 
 def minimal(kind: str, name: str) -> dict[str, Any]:
-    """The smallest example of a kind."""
+    """The minimal example of a kind."""
     (job,) = jobs(ROOT / FOLDERS[kind] / "minimal.yaml")
     return {**job, "metadata": {"name": name}}
 
 
 def reviews(webhook: InstalledWebhook, kind: str) -> float:
-    """Return how many calls the API server has made for jobs of a kind."""
+    """Return how many reviews of a kind the API server has requested."""
     with urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=5) as answer:
         lines = answer.read().decode().splitlines()
     sample = f'jobgate_reviews_total{{kind="{KINDS[kind].qualified_plural}",'
@@ -112,7 +112,7 @@ def reviews(webhook: InstalledWebhook, kind: str) -> float:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_update_of_each_reviewed_label_and_annotation_alone_is_reviewed_and_of_no_other(
+def test_an_update_of_metadata_is_reviewed_only_for_the_reviewed_labels_and_annotations(
     tenants: Tenants, whole_webhook: InstalledWebhook, kind: str
 ) -> None:
     assert tenants.apply(minimal(kind, "marked"))[0]
@@ -148,7 +148,7 @@ def test_an_update_of_each_reviewed_label_and_annotation_alone_is_reviewed_and_o
 
 
 @pytest.mark.parametrize("kind", ["Job", "MxJob", "TorchJob"])
-def test_a_stored_job_is_annotated_by_who_may_not_use_the_item(tenants: Tenants, kind: str) -> None:
+def test_a_user_without_the_right_cannot_annotate_a_stored_job(tenants: Tenants, kind: str) -> None:
     job = minimal(kind, "plain")
     assert tenants.apply(job)[0]
     done, text = tenants.annotates(job)
@@ -163,7 +163,7 @@ def test_a_stored_job_is_annotated_by_who_may_not_use_the_item(tenants: Tenants,
     assert tenants.delete("plain", tenants.resource(job))[0]
 
 
-def test_what_was_written_while_the_namespace_had_opted_out_is_taken_by_no_reader(tenants: Tenants) -> None:
+def test_an_annotation_that_was_written_without_review_is_ignored(tenants: Tenants) -> None:
     job = minimal("TorchJob", "slipped")
     assert tenants.apply(job)[0]
     opt = ("label", "--overwrite", "namespace", tenants.namespace)
@@ -192,7 +192,7 @@ CONTAINER = {"name": "main", "image": "web", "command": ["python"]}
 
 
 def workload(kind: str, name: str, **of_pods: str) -> dict[str, Any]:
-    """A workload that makes no pods yet; `of_pods` are more labels of its template."""
+    """A workload without pods yet; `of_pods` are further labels of its template."""
     labels: dict[str, Any] = {"app": name}
     template: dict[str, Any] = {"metadata": {"labels": {**labels, **of_pods}}, "spec": {"containers": [CONTAINER]}}
     group = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
@@ -213,7 +213,7 @@ def workload(kind: str, name: str, **of_pods: str) -> dict[str, Any]:
     return {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-GO_ON: dict[str, Any] = {
+START: dict[str, Any] = {
     "Job": {"suspend": False},
     "DaemonSet": {"template": {"spec": {"nodeSelector": None}}},
     "CronJob": None,
@@ -222,18 +222,18 @@ WORKLOADS = ("CronJob", "DaemonSet", "Deployment", "Job", "ReplicaSet", "Replica
 
 
 @pytest.mark.parametrize("kind", WORKLOADS)
-def test_a_stored_workload_is_annotated_by_who_may_not_use_the_item(tenants: Tenants, kind: str) -> None:
-    made = workload(kind, kind.lower())
+def test_a_user_without_the_right_cannot_annotate_a_stored_workload(tenants: Tenants, kind: str) -> None:
+    document = workload(kind, kind.lower())
     name = kind.lower()
     resource = f"{name}s.batch" if kind == "Job" else f"{name}s"
-    assert tenants.apply(made)[0]
+    assert tenants.apply(document)[0]
     done, text = tenants.mallory("annotate", resource, name, f"{ANNOTATION}={NAMED}")
     assert done, text  # nothing reads it there
     template: Any = {"template": {"metadata": {"annotations": {ANNOTATION: NAMED}}}}
     spec = {"jobTemplate": {"spec": template}} if kind == "CronJob" else template
     done, text = tenants.mallory("patch", resource, name, "--type=merge", "-p", json.dumps({"spec": spec}))
     assert (done, DENIED in text) == (False, True), text
-    if go_on := GO_ON.get(kind, {"replicas": 1}):
+    if go_on := START.get(kind, {"replicas": 1}):
         done, text = tenants.mallory("patch", resource, name, "--type=merge", "-p", json.dumps({"spec": go_on}))
         assert done, text
         wait_for(lambda: bool(tenants.pods(app=name)), WAIT, what="a pod is made")
@@ -241,7 +241,7 @@ def test_a_stored_workload_is_annotated_by_who_may_not_use_the_item(tenants: Ten
     assert tenants.kubectl("delete", resource, name, "--wait=false")[0]
 
 
-def test_a_pod_gets_no_item_by_who_may_not_use_it(tenants: Tenants) -> None:
+def test_a_user_without_the_right_cannot_create_a_pod_with_the_item(tenants: Tenants) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "alone"}, "spec": {"containers": [CONTAINER]}}
     named = {"name": "alone", "annotations": {ANNOTATION: NAMED}}
     for document in ({**pod, "metadata": named}, {**pod, "metadata": {**named, "generateName": "alone-"}}):
@@ -256,7 +256,7 @@ def test_a_pod_gets_no_item_by_who_may_not_use_it(tenants: Tenants) -> None:
 
 @pytest.fixture(scope="module")
 def of_alice(tenants: Tenants) -> dict[str, Any]:
-    """Jobs of alice's that have the item; as one is stored."""
+    """Alice's jobs with the item; returns the stored DIJob."""
     torch = minimal("TorchJob", "train")
     torch["metadata"]["annotations"] = {ANNOTATION: NAMED}
     for job in (dijob("train", NAMED), torch):
@@ -266,7 +266,7 @@ def of_alice(tenants: Tenants) -> dict[str, Any]:
 
 
 def pod_of(job: dict[str, Any], name: str) -> dict[str, Any]:
-    """A pod as DI-orchestrator makes it."""
+    """A pod as DI-orchestrator creates it."""
     owner = {"apiVersion": job["apiVersion"], "kind": "DIJob", "name": "train", "uid": job["metadata"]["uid"],
              "controller": True}  # fmt: skip
     metadata = {"name": name, "labels": LABELS, "ownerReferences": [owner]}
@@ -289,7 +289,7 @@ TORCH = {"group-name": "train.distributed.io", "task-type": "master", "task-inde
         ("train", "Job", TORCH),
     ],
 )
-def test_a_workload_that_copies_the_labels_of_a_job_gets_no_pod_with_its_item(
+def test_a_workload_with_the_labels_of_a_job_gets_no_pod_with_its_item(
     tenants: Tenants, of_alice: dict[str, Any], name: str, kind: str, labels: dict[str, str]
 ) -> None:
     made = workload(kind, name, **labels)
@@ -308,7 +308,7 @@ def test_a_workload_that_copies_the_labels_of_a_job_gets_no_pod_with_its_item(
 
 
 @pytest.mark.parametrize(("user", "may"), [(BUILDER, False), (OPERATOR, True)])
-def test_of_the_accounts_of_other_namespaces_only_an_operators_makes_pods_with_the_item(
+def test_only_an_operators_account_of_another_namespace_creates_pods_with_the_item(
     tenants: Tenants, of_alice: dict[str, Any], user: str, may: bool
 ) -> None:
     pod = pod_of(of_alice, "train-work-0")

@@ -1,4 +1,4 @@
-"""Jobs that run: on a whole control plane, whose own Job controller makes the pods."""
+"""The runner on a whole control plane, with Kubernetes' own Job controller."""
 
 import json
 import re
@@ -36,19 +36,19 @@ EXAMPLES = sorted(Path("examples").glob("[dmtv]*job/*.yaml"))
 def process(
     whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """The runner, beside webhooks that know of it."""
+    """The runner."""
     with runner(whole_controlplane, tmp_path_factory.mktemp("runner") / "log"):
         yield
 
 
 @pytest.fixture
 def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
-    """A namespace in which jobs are run."""
+    """A namespace of the whole control plane."""
     return Space(whole_api, whole_namespace)
 
 
 class Run:
-    """A job that is run."""
+    """A job that the runner runs."""
 
     def __init__(self, space: Space, job: dict[str, Any]) -> None:
         """Apply it."""
@@ -65,8 +65,8 @@ class Run:
     @property
     def status(self) -> dict[str, Any]:
         """Its status."""
-        found: dict[str, Any] = self.job.get("status", {})
-        return found
+        value: dict[str, Any] = self.job.get("status", {})
+        return value
 
     @property
     def phase(self) -> str:
@@ -80,9 +80,9 @@ class Run:
     def pods(self, phase: str = "Running") -> dict[str, dict[str, Any]]:
         """Its pods of a phase, by host name."""
         return {
-            one["spec"]["hostname"]: one
-            for one in self.space.items("pods")
-            if one["status"]["phase"] == phase and "deletionTimestamp" not in one["metadata"]
+            pod["spec"]["hostname"]: pod
+            for pod in self.space.items("pods")
+            if pod["status"]["phase"] == phase and "deletionTimestamp" not in pod["metadata"]
         }
 
     def until_pods(self, *hosts: str) -> None:
@@ -91,7 +91,7 @@ class Run:
 
 
 def example(path: Path, **annotations: str) -> dict[str, Any]:
-    """A job of the examples, of which nothing waits for who is not there."""
+    """A job of the examples that waits for nothing."""
     job: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     job["metadata"].setdefault("annotations", {}).update(annotations)
     job["spec"].pop("suspend", None)
@@ -99,13 +99,13 @@ def example(path: Path, **annotations: str) -> dict[str, Any]:
 
 
 def claimless(job: dict[str, Any]) -> dict[str, Any]:
-    """The job on any node, with an empty folder instead of each volume that has to exist before."""
+    """Return the job without node selectors, and with an empty folder instead of each volume claim."""
     for template in templates(job):
         for field in ("nodeSelector", "affinity"):
             template["spec"].pop(field, None)
     if job["kind"] == "Job":
         job["spec"].pop("volumes", None)
-    for volume in [*job["spec"].get("volumes", ()), *(one for each in templates(job) for one in volumes(each))]:
+    for volume in [*job["spec"].get("volumes", ()), *(volume for each in templates(job) for volume in volumes(each))]:
         if volume.pop("persistentVolumeClaim", None):
             volume["emptyDir"] = {}
     return job
@@ -113,19 +113,19 @@ def claimless(job: dict[str, Any]) -> dict[str, Any]:
 
 def volumes(template: dict[str, Any]) -> list[dict[str, Any]]:
     """The volumes of a template."""
-    found: list[dict[str, Any]] = template["spec"].get("volumes") or []
-    return found
+    result: list[dict[str, Any]] = template["spec"].get("volumes") or []
+    return result
 
 
 def templates(job: dict[str, Any]) -> list[dict[str, Any]]:
     """The pod templates of a job."""
     spec = job["spec"]
     parts = spec.get("tasks") or spec.get("replicaSpecs") or list(spec["torchTaskSpecs"].values())
-    return [one["template"] for one in parts]
+    return [part["template"] for part in parts]
 
 
 def annotated(job: dict[str, Any], **annotations: str) -> dict[str, Any]:
-    """The job whose pods have these annotations."""
+    """Return the job with these annotations in its pod templates."""
     for template in templates(job):
         template.setdefault("metadata", {}).setdefault("annotations", {}).update(annotations)
     return job
@@ -143,17 +143,17 @@ def dijob(name: str, *tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def task(name: str, replicas: int = 1, annotations: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
-    """A task of it."""
+    """A task of a DIJob."""
     containers = [{"name": "di-container", "image": "di"}]
     template = {"metadata": {"annotations": annotations or {}}, "spec": {"containers": containers}}
     return {"name": name, "type": "none", "replicas": replicas, "template": template, **fields}
 
 
 class Ran(Run):
-    """An example that runs to its end."""
+    """An example that runs until it ends."""
 
     def __init__(self, space: Space, path: Path) -> None:
-        """Apply it, and what it names."""
+        """Create it, and the objects that it names."""
         self.written = job = annotated(example(path, aimaster="ready"), **ends(0, "4s"))
         for name in set(re.findall(r"'priorityClassName': '([^']+)'", str(job))):
             group = "scheduling.k8s.io/v1"
@@ -162,11 +162,11 @@ class Ran(Run):
         for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
             space.create("serviceaccounts", {"metadata": {"name": name}})
         super().__init__(space, job)
-        # Of some, tasks are not all there at a time.
+        # The tasks of some examples do not all run at the same time.
         self.seen: dict[str, dict[str, Any]] = {}
 
     def ended(self) -> bool:
-        """Look at its pods, and return whether it has succeeded."""
+        """Record its pods, and return whether it has succeeded."""
         self.seen.update(self.pods())
         is_vcjob = self.written["kind"] == "Job"
         return self.phase == "Completed" if is_vcjob else "Succeeded" in holding(self.status)
@@ -174,34 +174,34 @@ class Ran(Run):
 
 @pytest.fixture(scope="module")
 def ran(whole_api: ClusterApi, process: None) -> Iterator[Mapping[Path, Ran]]:
-    """The examples, each in a namespace of its own; they run at the same time, as each takes its seconds."""
-    found = {path: Ran(Space(whole_api, open_namespace(whole_api)), path) for path in EXAMPLES}
-    # One that does not end fails its own test.
+    """The examples, each in its own namespace; they run at the same time, because each takes some seconds."""
+    runs = {path: Ran(Space(whole_api, open_namespace(whole_api)), path) for path in EXAMPLES}
+    # If an example does not end, its own test fails.
     with suppress(TimeoutError):
-        wait_for(lambda: {one.ended() for one in found.values()} == {True}, WAIT, every=0.3)
-    yield found
-    for one in found.values():
-        whole_api.delete(f"/api/v1/namespaces/{one.space.name}")
+        wait_for(lambda: {run.ended() for run in runs.values()} == {True}, WAIT, every=0.3)
+    yield runs
+    for run in runs.values():
+        whole_api.delete(f"/api/v1/namespaces/{run.space.name}")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_an_example_runs_to_its_end(ran: Mapping[Path, Ran], path: Path) -> None:
-    one = ran[path]
-    assert one.ended(), one.status
-    own_variables = own(one.written)
-    for host, variables in ORACLES[one.job["kind"]](one.job).items():
-        if host in one.seen:
-            written = env_of(one.seen[host]["spec"]["containers"][0])
+    run = ran[path]
+    assert run.ended(), run.status
+    own_variables = own(run.written)
+    for host, variables in ORACLES[run.job["kind"]](run.job).items():
+        if host in run.seen:
+            written = env_of(run.seen[host]["spec"]["containers"][0])
             assert {name: written.get(name) for name in variables} | own_variables == variables | own_variables
-    assert one.seen
-    conditions = [condition for condition in one.status["conditions"] if "type" in condition]
+    assert run.seen
+    conditions = [condition for condition in run.status["conditions"] if "type" in condition]
     assert all(condition["observedGeneration"] >= 1 for condition in conditions)
 
 
 def own(job: dict[str, Any]) -> dict[str, str]:
     """The variables that the templates of a job set themselves."""
     containers = [container for template in templates(job) for container in template["spec"]["containers"]]
-    return {one["name"]: "" for container in containers for one in container.get("env") or ()}
+    return {variable["name"]: "" for container in containers for variable in container.get("env") or ()}
 
 
 def test_kubectl_waits_for_a_job(space: Space, whole_controlplane: WholeControlPlane) -> None:
@@ -211,11 +211,11 @@ def test_kubectl_waits_for_a_job(space: Space, whole_controlplane: WholeControlP
     )
 
 
-def test_five_tasks_start_in_their_order(space: Space) -> None:
+def test_tasks_start_in_the_order_of_their_dependencies(space: Space) -> None:
     order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
     revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
-    one = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
-    one.until_pods(*(f"dag-{name}-0" for name in "abcde"))
+    run = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
+    run.until_pods(*(f"dag-{name}-0" for name in "abcde"))
     created: dict[str, int] = {}
     running: dict[str, int] = {}
     for place, (change, pod) in enumerate(changes(space, "pods", revision)):
@@ -228,103 +228,103 @@ def test_five_tasks_start_in_their_order(space: Space) -> None:
 
 
 def changes(space: Space, resource: str, revision: str) -> list[tuple[str, dict[str, Any]]]:
-    """What has changed since a revision, in order: ADDED, MODIFIED or DELETED, and the object."""
-    # What has happened already is sent at once; what comes later is waited for, for a second.
+    """Return the watch events since a revision, in order: ADDED, MODIFIED or DELETED, and the object."""
+    # Past events are sent at once; the watch waits one second for more.
     watch = {"watch": "1", "resourceVersion": revision, "timeoutSeconds": "1"}
     lines: str = space.api.get(space.path(resource), watch)[1]["text"]
     return [(event["type"], event["object"]) for event in map(json.loads, lines.splitlines())]
 
 
-def test_a_job_is_suspended_and_goes_on(space: Space) -> None:
-    one = Run(space, dijob("held", task("work", 2), suspend=True))
-    wait_for(lambda: one.status.get("conditions"), WAIT, what="it has a status")
+def test_a_job_is_suspended_and_resumed(space: Space) -> None:
+    run = Run(space, dijob("held", task("work", 2), suspend=True))
+    wait_for(lambda: run.status.get("conditions"), WAIT, what="it has a status")
     assert space.items("pods") == []
     for suspend, hosts in (
         (False, ["held-work-0", "held-work-1"]),
         (True, []),
         (False, ["held-work-0", "held-work-1"]),
     ):
-        space.patch(one.plural, one.name, {"spec": {"suspend": suspend}}, one.version)
-        one.until_pods(*hosts)
+        space.patch(run.plural, run.name, {"spec": {"suspend": suspend}}, run.version)
+        run.until_pods(*hosts)
 
 
-def test_a_job_is_restarted_whole(space: Space) -> None:
+def test_a_restart_of_a_job_replaces_all_pods(space: Space) -> None:
     policy = {"event": "PodFailed", "action": "RestartJob"}
-    one = Run(space, dijob("again", task("work", 2), task("judge"), policies=[policy]))
+    run = Run(space, dijob("again", task("work", 2), task("judge"), policies=[policy]))
     hosts = ["again-judge-0", "again-work-0", "again-work-1"]
-    one.until_pods(*hosts)
-    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
-    end_pod(space.api, space.name, one.pods()["again-work-1"]["metadata"]["name"], 7)
+    run.until_pods(*hosts)
+    before = {pod["metadata"]["uid"] for pod in run.pods().values()}
+    end_pod(space.api, space.name, run.pods()["again-work-1"]["metadata"]["name"], 7)
 
     def renewed() -> bool:
-        now = {pod["metadata"]["uid"] for pod in one.pods().values()}
+        now = {pod["metadata"]["uid"] for pod in run.pods().values()}
         assert not (now & before and now - before), "old and new pods run side by side"
-        return sorted(one.pods()) == hosts and not now & before
+        return sorted(run.pods()) == hosts and not now & before
 
     wait_for(renewed, WAIT, every=0.2, what="all pods are new")
-    one.until("Running")
-    assert one.status["restarts"] == 1
+    run.until("Running")
+    assert run.status["restarts"] == 1
 
 
-def test_a_failed_pod_is_replaced_and_the_job_fails_in_the_end(space: Space) -> None:
-    one = Run(space, dijob("fails", task("work", annotations=ends(1, "1s")), task("judge"), backoffLimit=1))
-    one.until("Failed")
-    assert (one.status["phase"], one.status["restarts"]) == ("Failed", 1)
-    wait_for(lambda: one.pods() == {}, WAIT, what="no pod runs")
+def test_a_failed_pod_is_replaced_until_the_backoff_limit(space: Space) -> None:
+    run = Run(space, dijob("fails", task("work", annotations=ends(1, "1s")), task("judge"), backoffLimit=1))
+    run.until("Failed")
+    assert (run.status["phase"], run.status["restarts"]) == ("Failed", 1)
+    wait_for(lambda: run.pods() == {}, WAIT, what="no pod runs")
 
 
 def test_a_job_is_scaled_in_place(space: Space) -> None:
-    one = Run(space, dijob("grows", task("work", 2)))
-    one.until_pods("grows-work-0", "grows-work-1")
-    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
-    space.patch(one.plural, one.name, {"spec": {"tasks": [task("work", 3)]}}, one.version)
-    one.until_pods(*(f"grows-work-{index}" for index in range(3)))
-    assert before < {pod["metadata"]["uid"] for pod in one.pods().values()}
-    assert env_of(one.pods()["grows-work-2"]["spec"]["containers"][0])["DI_RANK"] == "2"
+    run = Run(space, dijob("grows", task("work", 2)))
+    run.until_pods("grows-work-0", "grows-work-1")
+    before = {pod["metadata"]["uid"] for pod in run.pods().values()}
+    space.patch(run.plural, run.name, {"spec": {"tasks": [task("work", 3)]}}, run.version)
+    run.until_pods(*(f"grows-work-{index}" for index in range(3)))
+    assert before < {pod["metadata"]["uid"] for pod in run.pods().values()}
+    assert env_of(run.pods()["grows-work-2"]["spec"]["containers"][0])["DI_RANK"] == "2"
 
 
 def test_workers_are_scaled_between_their_bounds(space: Space, whole_controlplane: WholeControlPlane) -> None:
-    one = Run(space, example(Path("examples/torchjob/elastic.yaml")))
+    run = Run(space, example(Path("examples/torchjob/elastic.yaml")))
     hosts = ["bert-master-0", *(f"bert-worker-{index}" for index in range(4))]
-    one.until_pods(*hosts[:3])
-    before = {pod["metadata"]["uid"] for pod in one.pods().values()}
-    path = f"{space.path(one.plural, one.name, one.version)}/scale"
+    run.until_pods(*hosts[:3])
+    before = {pod["metadata"]["uid"] for pod in run.pods().values()}
+    path = f"{space.path(run.plural, run.name, run.version)}/scale"
     wait_for(lambda: space.api.get(path)[1]["status"]["replicas"] == 2, WAIT, what="the status counts the workers")
     scale = space.api.get(path)[1]
     selected = space.api.get(space.path("pods"), {"labelSelector": scale["status"]["selector"]})[1]["items"]
     assert {pod["spec"]["hostname"] for pod in selected} == set(hosts[1:3])
-    # What an autoscaler writes: the whole object.
+    # An autoscaler writes the whole object.
     status, answer = space.api.put(path, {**scale, "spec": {"replicas": 9}})
     assert (status, [cause["field"] for cause in answer["details"]["causes"]]) == (
         422,
         ["spec.torchTaskSpecs[Worker].numTasks"],
     )
     assert space.api.put(path, {**scale, "spec": {"replicas": 4}})[0] == 200
-    one.until_pods(*hosts)
-    assert before < {pod["metadata"]["uid"] for pod in one.pods().values()}
+    run.until_pods(*hosts)
+    assert before < {pod["metadata"]["uid"] for pod in run.pods().values()}
     place = ("--namespace", space.name)
     whole_controlplane.kubectl("scale", "torchjob/bert", "--replicas=2", *place)
-    one.until_pods(*hosts[:3])
-    assert before == {pod["metadata"]["uid"] for pod in one.pods().values()}
+    run.until_pods(*hosts[:3])
+    assert before == {pod["metadata"]["uid"] for pod in run.pods().values()}
     refused = whole_controlplane.kubectl("scale", "torchjob/bert", "--replicas=1", *place, check=False)
     assert "must be at least spec.torchElasticPolicy.numMinReplicas" in refused.stderr
 
 
 def test_a_deleted_job_leaves_nothing(space: Space) -> None:
-    one = Run(space, dijob("gone", task("work", 2)))
-    one.until("Running")
-    space.delete(one.plural, one.name, one.version)
+    run = Run(space, dijob("gone", task("work", 2)))
+    run.until("Running")
+    space.delete(run.plural, run.name, run.version)
     resources = (("pods", ""), ("services", ""), ("jobs", "batch/v1"))
-    wait_for(lambda: not any(space.items(*one) for one in resources), WAIT, what="nothing is left")
+    wait_for(lambda: not any(space.items(*each) for each in resources), WAIT, what="nothing is left")
 
 
-def test_a_namespace_goes_while_its_jobs_run(space: Space, whole_api: ClusterApi) -> None:
+def test_a_namespace_can_be_deleted_while_its_jobs_run(space: Space, whole_api: ClusterApi) -> None:
     for number in range(3):
         Run(space, dijob(f"last-{number}", task("work", 2))).until("Running")
     assert whole_api.delete(f"/api/v1/namespaces/{space.name}")[0] in {200, 202}
 
     def gone() -> bool:
-        # As kubelets do: a pod that is deleted ends, and the Job controller then lets go of it. Simulated ones only go.
+        # A kubelet ends a deleted pod, and then the Job controller removes its finalizer. Simulated pods do not end.
         for pod in space.items("pods"):
             path = f"{space.path('pods', pod['metadata']['name'])}/status"
             whole_api.patch(path, {"status": {"phase": "Failed"}})
@@ -333,15 +333,13 @@ def test_a_namespace_goes_while_its_jobs_run(space: Space, whole_api: ClusterApi
     wait_for(gone, WAIT, every=0.5, what="the namespace is gone")
 
 
-def test_an_ended_job_is_deleted_in_time(space: Space) -> None:
-    one = Run(space, dijob("brief", task("work", annotations=ends()), ttlSecondsAfterFinished=1))
-    wait_for(lambda: not space.exists(one.plural, one.name, one.version), WAIT, what="it is deleted")
+def test_an_ended_job_is_deleted_after_its_ttl(space: Space) -> None:
+    run = Run(space, dijob("brief", task("work", annotations=ends()), ttlSecondsAfterFinished=1))
+    wait_for(lambda: not space.exists(run.plural, run.name, run.version), WAIT, what="it is deleted")
 
 
 @pytest.mark.parametrize("kind", ["DIJob", "Job", "MxJob", "TorchJob"])
-def test_pods_get_the_items_of_their_job_also_after_a_command_and_an_unknown_one_is_denied(
-    space: Space, kind: str
-) -> None:
+def test_pods_get_the_items_of_their_job_also_after_a_restart(space: Space, kind: str) -> None:
     spec = {"env": [{"name": "FROM_THE_ITEM", "value": "x"}]}
     item = {"apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "item"}, "spec": spec}
     space.create("prerequisites", item, "jobgate.dev/v1alpha1")
@@ -354,50 +352,50 @@ def test_pods_get_the_items_of_their_job_also_after_a_command_and_an_unknown_one
     path = space.path(RESOURCES[kind][0], "", RESOURCES[kind][1]).removesuffix("/")
     known = lambda: space.api.post(path, job, {"dryRun": "All"})[0] == 201  # noqa: E731
     wait_for(known, WAIT, what="the server knows the item")
-    one = Run(space, job)
+    run = Run(space, job)
 
     def has_pods() -> set[str]:
-        wait_for(lambda: bool(one.pods()), WAIT, what="pods run")
-        assert all("FROM_THE_ITEM" in str(pod["spec"]["containers"]) for pod in one.pods().values())
-        return {pod["metadata"]["uid"] for pod in one.pods().values()}
+        wait_for(lambda: bool(run.pods()), WAIT, what="pods run")
+        assert all("FROM_THE_ITEM" in str(pod["spec"]["containers"]) for pod in run.pods().values())
+        return {pod["metadata"]["uid"] for pod in run.pods().values()}
 
-    before, at = has_pods(), space.path(one.plural, one.name, one.version)
+    before, at = has_pods(), space.path(run.plural, run.name, run.version)
     status, answer = space.api.patch(at, {"metadata": {"annotations": {"jobgate.dev/command": "Restart"}}})
     supported = 'Unsupported value: "Restart": supported values: "AbortJob", "ResumeJob", "RestartJob"'
     assert (status, supported in answer["message"]) == (422, True), answer
     assert space.api.patch(at, {"metadata": {"annotations": {"jobgate.dev/command": "RestartJob"}}})[0] == 200
-    wait_for(lambda: bool(one.pods()) and before.isdisjoint(has_pods()), WAIT, what="it was restarted")
-    assert "jobgate.dev/command" not in one.job["metadata"]["annotations"]
+    wait_for(lambda: bool(run.pods()) and before.isdisjoint(has_pods()), WAIT, what="it was restarted")
+    assert "jobgate.dev/command" not in run.job["metadata"]["annotations"]
 
 
-def test_what_is_in_the_way_is_reported(space: Space) -> None:
+def test_an_object_in_the_way_is_reported(space: Space) -> None:
     container = {"name": "other", "image": "other"}
     spec = {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
     space.create(
         "jobs", {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "taken-work"}, "spec": spec}, "batch/v1"
     )
-    one = Run(space, dijob("taken", task("work"), task("other")))
+    run = Run(space, dijob("taken", task("work"), task("other")))
     wait_for(
-        lambda: "ObjectInTheWay" in {one["reason"] for one in space.items("events")}, WAIT, what="an Event says so"
+        lambda: "ObjectInTheWay" in {event["reason"] for event in space.items("events")}, WAIT, what="an Event says so"
     )
-    one.until_pods("taken-other-0")
-    named = lambda: "Job taken-work is not of this job" in str(one.status.get("conditions"))  # noqa: E731
+    run.until_pods("taken-other-0")
+    named = lambda: "Job taken-work is not of this job" in str(run.status.get("conditions"))  # noqa: E731
     wait_for(named, WAIT, what="the status says so")
     space.delete("jobs", "taken-work", "batch/v1")
-    one.until("Running")
+    run.until("Running")
 
 
-def test_why_pods_cannot_be_created_is_reported_until_they_are(space: Space) -> None:
+def test_the_reason_is_reported_while_pods_cannot_be_created(space: Space) -> None:
     work = task("work", 2)
     work["template"]["spec"]["serviceAccountName"] = "trainer"
-    one = Run(space, dijob("lacks", work, task("other")))
-    said = lambda: re.search('of work cannot be created: .*"trainer" not found', str(one.status))  # noqa: E731
-    wait_for(said, WAIT, what="the status says so")
+    run = Run(space, dijob("lacks", work, task("other")))
+    is_reported = lambda: re.search('of work cannot be created: .*"trainer" not found', str(run.status))  # noqa: E731
+    wait_for(is_reported, WAIT, what="the status says so")
     reported = {event["reason"] for event in space.items("events") if event["involvedObject"]["kind"] == "DIJob"}
     assert "CannotCreatePods" in reported
     space.create("serviceaccounts", {"metadata": {"name": "trainer"}})
-    one.until("Running")
-    messages = [condition["message"] for condition in one.status["conditions"] if condition["status"] == "True"]
+    run.until("Running")
+    messages = [condition["message"] for condition in run.status["conditions"] if condition["status"] == "True"]
     assert messages == ["all pods have started"]
 
 
@@ -414,7 +412,7 @@ def test_the_runner_does_not_start_beside_the_operator_of_a_kind(
     space.create("deployments", body, "apps/v1")
     ready = lambda: space.get("deployments", "di-operator", "apps/v1")["status"].get("readyReplicas")  # noqa: E731
     wait_for(ready, WAIT, what="the operator runs")
-    # Anyone may give a Deployment that name. It counts with an operator's rights.
+    # Anyone may give a Deployment that name. It counts only if it has an operator's rights.
     log = tmp_path / "started"
     with runner(whole_controlplane, log, ["--lease-name=another"]):
         wait_for(lambda: "runner started" in log.read_text(), WAIT, what="the runner starts beside a name")
@@ -424,8 +422,8 @@ def test_the_runner_does_not_start_beside_the_operator_of_a_kind(
     try:
         with runner(whole_controlplane, tmp_path / "log") as process:
             assert process.wait(WAIT) == 1
-        said = (tmp_path / "log").read_text()
-        assert f"is run by Deployment {space.name}/di-operator" in said
+        text = (tmp_path / "log").read_text()
+        assert f"is run by Deployment {space.name}/di-operator" in text
         ignored = ["--lease-name=another", f"--ignore-operator={space.name}/di-operator"]
         log = tmp_path / "ignored"
         with runner(whole_controlplane, log, ignored):

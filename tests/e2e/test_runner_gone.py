@@ -1,4 +1,4 @@
-"""What is left when the runner is not there any more: jobs can be deleted, and nothing waits for it."""
+"""Without the runner, its jobs can still be deleted, and nothing is left."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from controlplane.whole import WholeControlPlane
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
 
-def test_a_job_is_deleted_with_all_that_it_is_made_of(
+def test_a_job_is_deleted_with_all_its_objects(
     whole_controlplane: WholeControlPlane,
     running_webhook: InstalledWebhook,
     whole_api: ClusterApi,
@@ -22,14 +22,14 @@ def test_a_job_is_deleted_with_all_that_it_is_made_of(
     try:
         with runner(whole_controlplane, tmp_path / "log") as process:
             left = {how: Run(space, dijob(how.lower(), task("work", 2))) for how in ("Foreground", "Background")}
-            for one in left.values():
-                one.until("Running")
+            for run in left.values():
+                run.until("Running")
             process.kill()
     finally:
         forget_lease(whole_controlplane)
-    for propagation, one in left.items():
-        assert not one.job["metadata"].get("finalizers")
-        path = space.path(one.plural, one.name, one.version)
+    for propagation, run in left.items():
+        assert not run.job["metadata"].get("finalizers")
+        path = space.path(run.plural, run.name, run.version)
         assert whole_api.delete(path, {"propagationPolicy": propagation})[0] in {200, 202}
-    resources = ((one.plural, one.version), ("pods", ""), ("services", ""), ("jobs", "batch/v1"))
+    resources = ((run.plural, run.version), ("pods", ""), ("services", ""), ("jobs", "batch/v1"))
     wait_for(lambda: not any(space.items(*each) for each in resources), WAIT, what="nothing is left")

@@ -1,4 +1,4 @@
-"""A tenant who may edit all in a namespace, and a job that does not fit into its queue: nothing that they write releases it."""
+"""A tenant with the role `edit` cannot release a job that does not fit into its queue."""
 
 import json
 from collections.abc import Iterator
@@ -32,20 +32,20 @@ class Tenant:
         self._plane = plane
         self._namespace = namespace
         plane.kubectl("-n", namespace, "create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
-        # Even all rights to batch Jobs are none to the runner's.
+        # Even all rights to batch Jobs do not include those of the runner.
         plane.kubectl("-n", namespace, "create", "role", "batch", "--verb=*", "--resource=jobs.batch,jobs.batch/status")
         plane.kubectl("-n", namespace, "create", "rolebinding", "batch", "--role=batch", "--user=tenant")
 
     def kubectl(self, *arguments: str, document: Any = None) -> str:
-        """Do something with kubectl, and return why it is denied; empty where it is not."""
+        """Run kubectl, and return why it is denied; empty if it is not denied."""
         read = [] if document is None else ["-f", "-"]
         command = ["--as=tenant", "-n", self._namespace, *arguments, *read]
-        done = self._plane.kubectl(*command, input=None if document is None else json.dumps(document), check=False)
-        return done.stderr if done.returncode else ""
+        process = self._plane.kubectl(*command, input=None if document is None else json.dumps(document), check=False)
+        return process.stderr if process.returncode else ""
 
 
 class Created(Run):
-    """A job that its user has created."""
+    """A job that the tenant has created."""
 
     def __init__(self, space: Space, job: dict[str, Any]) -> None:
         self.space, self.name = space, str(job["metadata"]["name"])
@@ -56,14 +56,14 @@ class Created(Run):
 def process(
     whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """A runner with a queue of one pod, beside webhooks that know of it."""
+    """A runner with a queue for one pod."""
     file = tmp_path_factory.mktemp("rights") / "queues.yaml"
     file.write_text("queues: [{name: small, quota: {pods: 1}}]")
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
         yield
 
 
-def test_nothing_that_a_tenant_writes_releases_a_job_from_its_queue(
+def test_a_tenant_cannot_release_a_job_from_its_queue(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str
 ) -> None:
     space, tenant = Space(whole_api, whole_namespace), Tenant(whole_controlplane, whole_namespace)
@@ -109,9 +109,9 @@ def test_nothing_that_a_tenant_writes_releases_a_job_from_its_queue(
     for case, arguments, document, denied in attempts:
         answer = tenant.kubectl(*arguments, document=document)
         assert (denied in answer) if denied else (answer == ""), f"{case}: {answer}"
-    # The runner has looked at all of it: it runs a job that came later.
+    # A later job runs, so the runner has handled all attempts.
     Run(space, dijob("honest", task("work", annotations=ends()), queue="small")).until("Succeeded")
-    refused = lambda: any(BY_POLICY in one["message"] for one in space.items("events"))  # noqa: E731
+    refused = lambda: any(BY_POLICY in event["message"] for event in space.items("events"))  # noqa: E731
     wait_for(refused, WAIT, what="the Deployment's controller is refused as well")
     assert [pod["metadata"]["labels"]["jobgate.dev/job"] for pod in space.items("pods")] == ["honest"]
     assert (why(greedy)[1], greedy.status["jobgate"]) == ("JobQueued", {"attempt": 0})
@@ -122,18 +122,18 @@ FIELD = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/jo
 
 
 def mxjob(name: str) -> dict[str, Any]:
-    """An MxJob of one pod."""
+    """An MxJob with one pod."""
     template = {"spec": {"containers": [{"name": "mxnet", "image": "x"}]}}
     about = {"apiVersion": "mxnet.mlkube.io/v1beta1", "kind": "MxJob", "metadata": {"name": name}}
     return {**about, "spec": {"jobMode": "local", "replicaSpecs": [{"template": template}]}}
 
 
 def stateless(space: Space) -> set[str]:
-    """The names of the jobs of which an Event says that their state is not stored."""
-    return {one["involvedObject"]["name"] for one in space.items("events") if one["reason"] == STATELESS}
+    """Return the names of jobs with an Event that their state is not stored."""
+    return {event["involvedObject"]["name"] for event in space.items("events") if event["reason"] == STATELESS}
 
 
-def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so(whole_api: ClusterApi, whole_namespace: str) -> None:
+def test_a_job_is_not_run_if_its_crd_drops_the_state(whole_api: ClusterApi, whole_namespace: str) -> None:
     space = Space(whole_api, whole_namespace)
     before = Run(space, mxjob("before"))
     before.until("Ready")
@@ -152,7 +152,9 @@ def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so(whole_api: Clust
         wait_for(lambda: not keeps(), WAIT, what="the field is dropped")
         later = Run(space, mxjob("later"))
         wait_for(lambda: later.name in stateless(space), WAIT, what="an Event says so")
-        assert [one["metadata"]["labels"]["jobgate.dev/job"] for one in space.items("jobs", "batch/v1")] == ["before"]
+        assert [batch["metadata"]["labels"]["jobgate.dev/job"] for batch in space.items("jobs", "batch/v1")] == [
+            "before"
+        ]
         assert list(before.pods()) != []
     finally:
         add = [{"op": "add", "path": FIELD, "value": schema}]

@@ -1,4 +1,4 @@
-"""The runner, killed again and again: `bench.runner_soak`, short. The long one is run by hand."""
+"""A short run of `bench.runner_soak`, which kills the runner again and again."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 
 
-def test_jobs_end_as_they_should_however_often_the_runner_is_killed(
+def test_jobs_end_as_expected_although_the_runner_is_killed(
     whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path: Path
 ) -> None:
-    found = soak(whole_controlplane, tmp_path, jobs=12, kills=3, seed=1)
-    assert found.wrong == []
-    assert (found.jobs, found.kills) == (12, 3)
-    assert found.at_work > 0
+    result = soak(whole_controlplane, tmp_path, jobs=12, kills=3, seed=1)
+    assert result.wrong == []
+    assert (result.jobs, result.kills) == (12, 3)
+    assert result.at_work > 0

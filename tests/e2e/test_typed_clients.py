@@ -1,4 +1,4 @@
-"""Operators that read jobs into Go structs and write them back whole: with zero values, without what they do not know."""
+"""Operators that read jobs into Go structs and write them back: with zero values, and without unknown fields."""
 
 import copy
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.e2e.private import PrivateWebhook
 SYSTEM = "di-system"
 OPERATOR = "di-operator"
 
-#: What the types of DI-orchestrator v1.1 have of a job; it is written back even where it is zero only where it says so.
+#: The fields in the Go types of DI-orchestrator v1.1.
 SPEC_OF_DI_ORCHESTRATOR = ("priority", "cleanPodPolicy", "preemptible", "backoffLimit", "volumes", "tasks")
 TASK_OF_DI_ORCHESTRATOR = ("name", "type", "replicas", "template")
 
@@ -76,7 +76,7 @@ spec:
 def private(
     webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[PrivateWebhook]:
-    """A jobgate that knows its forgetful DI-orchestrator."""
+    """A jobgate with the account of a forgetful DI-orchestrator in its settings."""
     folder: Path = tmp_path_factory.mktemp("forgetful")
     settings = [f"--forgetful-writer=system:serviceaccount:{SYSTEM}:{OPERATOR}"]
     with PrivateWebhook(controlplane, folder, settings) as installed:
@@ -85,7 +85,7 @@ def private(
 
 @pytest.fixture(scope="module")
 def accounts(private: PrivateWebhook, controlplane: ControlPlane) -> Iterator[dict[str, ClusterApi]]:
-    """Clients of service accounts who may do what they like in the namespace: the operator, and another."""
+    """Clients of two service accounts with all rights in the namespace: the operator's, and another one."""
     clients: dict[str, ClusterApi] = {}
     with controlplane.api() as admin:
         admin.post("/api/v1/namespaces", {"metadata": {"name": SYSTEM}})
@@ -116,14 +116,14 @@ def jobs_of(private: PrivateWebhook) -> str:
 
 
 class Forgetful:
-    """DI-orchestrator at one job: it reads it into the structs that it was built with, and writes these."""
+    """DI-orchestrator for one job: reads it into its Go structs, and writes these back."""
 
     def __init__(self, api: ClusterApi, path: str) -> None:
         self.api = api
         self.path = path
 
     def read(self) -> dict[str, Any]:
-        """Return the job as a Go client holds it, and would write it."""
+        """Return the job as the Go client would write it."""
         status, job = self.api.get(self.path)
         assert status == 200, job
         spec = {key: job["spec"][key] for key in SPEC_OF_DI_ORCHESTRATOR if key in job["spec"]}
@@ -139,7 +139,7 @@ class Forgetful:
         return answer
 
     def reconcile(self) -> dict[str, Any]:
-        """Write what was read, as DI-orchestrator does again and again."""
+        """Write the job back as it was read, as DI-orchestrator does again and again."""
         return self.write(self.read())
 
 
@@ -152,13 +152,13 @@ def _typed_template(template: dict[str, Any]) -> dict[str, Any]:
     template["metadata"] = {"creationTimestamp": None, **template.get("metadata", {})}
     for container in template["spec"]["containers"]:
         container.setdefault("resources", {})
-        container.pop("resizePolicy", None)  # it came with Kubernetes 1.27
+        container.pop("resizePolicy", None)  # new in Kubernetes 1.27, and unknown to older clients
     return template
 
 
 @pytest.fixture
 def job(private: PrivateWebhook, controlplane: ControlPlane) -> Iterator[User]:
-    """A user whose namespace has a job called `job`, by server-side apply."""
+    """A user in a namespace with the job `job`, created by server-side apply."""
     user = User(controlplane, private.namespace)
     ClusterObjects(controlplane.client).apply(yaml.safe_load(DIJOB), namespace=private.namespace)
     yield user
@@ -169,7 +169,7 @@ def job(private: PrivateWebhook, controlplane: ControlPlane) -> Iterator[User]:
 
 @pytest.fixture
 def operator(job: User, private: PrivateWebhook, accounts: dict[str, ClusterApi]) -> Forgetful:
-    """DI-orchestrator at that job."""
+    """DI-orchestrator for that job."""
     return Forgetful(accounts[OPERATOR], f"{jobs_of(private)}/job")
 
 
@@ -182,7 +182,7 @@ def test_a_forgetful_write_changes_nothing_at_all(job: User, operator: Forgetful
         assert done, output
 
 
-def test_what_a_forgetful_writer_fills_in_is_stored(job: User, operator: Forgetful) -> None:
+def test_fields_that_a_forgetful_writer_adds_are_stored(job: User, operator: Forgetful) -> None:
     before = job.stored("job")["spec"]
     typed = operator.read()
     typed["spec"]["tasks"][0]["template"]["spec"]["schedulerName"] = "gangs"
@@ -192,7 +192,9 @@ def test_what_a_forgetful_writer_fills_in_is_stored(job: User, operator: Forgetf
 
 
 @pytest.mark.parametrize("word", ["plugins", "policies", "maxReplicas", "queue"])
-def test_what_its_owner_removes_after_a_forgetful_write_is_removed(job: User, operator: Forgetful, word: str) -> None:
+def test_a_field_that_its_owner_removes_after_a_forgetful_write_stays_removed(
+    job: User, operator: Forgetful, word: str
+) -> None:
     operator.reconcile()
     less = yaml.safe_load(DIJOB)
     del less["spec"][word]
@@ -219,7 +221,7 @@ def test_a_client_side_apply_removes_a_field_after_a_forgetful_write(
     assert spec["minAvailable"] == 1
 
 
-def test_its_metadata_and_status_are_written(job: User, operator: Forgetful) -> None:
+def test_metadata_and_status_of_a_forgetful_writer_are_stored(job: User, operator: Forgetful) -> None:
     spec = operator.reconcile()["spec"]
     typed = operator.read()
     typed["metadata"]["annotations"] = {"diengine/seen": "yes"}
@@ -235,12 +237,12 @@ def test_its_metadata_and_status_are_written(job: User, operator: Forgetful) -> 
     assert answer["spec"] == spec
 
 
-def test_it_takes_its_finalizer_from_a_job_that_is_being_deleted(job: User, operator: Forgetful) -> None:
+def test_a_forgetful_writer_can_remove_its_finalizer_from_a_deleted_job(job: User, operator: Forgetful) -> None:
     typed = operator.read()
     typed["metadata"]["finalizers"] = ["diengine.opendilab.org/pods"]
     operator.write(typed)
-    done, said = job.delete("job")
-    assert done, said
+    done, output = job.delete("job")
+    assert done, output
     typed = operator.read()
     typed["metadata"]["finalizers"] = []
     operator.write(typed)
@@ -248,7 +250,7 @@ def test_it_takes_its_finalizer_from_a_job_that_is_being_deleted(job: User, oper
 
 
 @pytest.mark.parametrize("who", ["a person", "an account that is not listed"])
-def test_what_anybody_else_removes_stays_removed(
+def test_fields_that_another_account_removes_stay_removed(
     job: User, private: PrivateWebhook, accounts: dict[str, ClusterApi], cluster_api: ClusterApi, who: str
 ) -> None:
     api = cluster_api if who == "a person" else accounts["another"]
@@ -258,7 +260,7 @@ def test_what_anybody_else_removes_stays_removed(
 
 
 class Volcano:
-    """Volcano's controller at one job: it knows every field, and writes zero values."""
+    """Volcano's controller for one job: it knows every field, and writes zero values."""
 
     def __init__(self, api: ClusterApi, path: str) -> None:
         self.api = api
@@ -291,16 +293,16 @@ def typed_vcjob(job: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def vcjob(webhook: InstalledWebhook, controlplane: ControlPlane, namespace: str) -> User:
-    """A user whose namespace has a Volcano Job called `job`."""
+    """A user in a namespace with the Volcano Job `job`."""
     user = User(controlplane, namespace)
-    done, said = user.create(yaml.safe_load(VCJOB))
-    assert done, said
+    done, output = user.create(yaml.safe_load(VCJOB))
+    assert done, output
     return user
 
 
 @pytest.fixture
 def volcano(vcjob: User, cluster_api: ClusterApi) -> Volcano:
-    """Volcano's controller at that job."""
+    """Volcano's controller for that job."""
     return Volcano(cluster_api, f"/apis/batch.volcano.sh/v1alpha1/namespaces/{vcjob.namespace}/jobs/job")
 
 
@@ -316,7 +318,7 @@ def unfilled(spec: dict[str, Any]) -> dict[str, Any]:
     return spec
 
 
-def test_a_go_client_may_create_a_volcano_job(
+def test_a_go_client_can_create_a_volcano_job(
     webhook: InstalledWebhook, cluster_api: ClusterApi, namespace: str
 ) -> None:
     path = f"/apis/batch.volcano.sh/v1alpha1/namespaces/{namespace}/jobs"
@@ -325,14 +327,14 @@ def test_a_go_client_may_create_a_volcano_job(
     assert answer["spec"]["tasks"][0]["minAvailable"] == 2
 
 
-def test_volcanos_writes_change_only_what_it_changed(vcjob: User, volcano: Volcano) -> None:
+def test_volcanos_updates_change_nothing_else(vcjob: User, volcano: Volcano) -> None:
     before = vcjob.stored("job", "jobs.batch.volcano.sh")["spec"]
     first = volcano.write(volcano.read())
     assert unfilled(first["spec"]) == before
     assert volcano.write(volcano.read())["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
 
 
-def test_volcano_writes_the_names_of_the_claims_that_it_makes(vcjob: User, volcano: Volcano) -> None:
+def test_volcano_can_write_the_names_of_claims(vcjob: User, volcano: Volcano) -> None:
     done, output = vcjob.apply(VCJOB)
     assert done, output
     before = vcjob.stored("job", "jobs.batch.volcano.sh")["spec"]
@@ -341,12 +343,12 @@ def test_volcano_writes_the_names_of_the_claims_that_it_makes(vcjob: User, volca
     spec = volcano.write(job)["spec"]
     assert spec["volumes"][0].pop("volumeClaimName") == "job-volume-12bcd"
     assert unfilled(spec) == before
-    # The same file once more: the list is the user's again, and the name is Volcano's to fill in again.
+    # The user applies the same file again: the list is the user's again, and Volcano has to write the name again.
     done, output = vcjob.apply(VCJOB)
     assert done, output
 
 
-def test_volcano_writes_finalizers_and_status(vcjob: User, volcano: Volcano) -> None:
+def test_volcano_can_write_finalizers_and_status(vcjob: User, volcano: Volcano) -> None:
     job = volcano.read()
     job["metadata"]["finalizers"] = ["batch.volcano.sh/claims"]
     stored = volcano.write(job)

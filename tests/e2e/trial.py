@@ -1,6 +1,6 @@
-"""Kinds of groups of their own, to be installed beside those that all tests share.
+"""Kinds in other API groups, for tests beside the shared kinds.
 
-A Volcano Job in two versions of jobgate: as it is now, and with less, as it might have been. And a DIJob.
+A Volcano Job in two versions, as of an older jobgate and of this one, and a DIJob.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ NAMES = Names(kind="TrialJob")
 
 
 class OlderTask(Model):
-    """A task that can say less."""
+    """A task with fewer fields."""
 
     name: str | None = None
     replicas: Annotated[int, Int32(minimum=0)] = 0
@@ -31,21 +31,21 @@ class OlderTask(Model):
 
 
 class OlderSpec(Model):
-    """A job that can say less."""
+    """A job with fewer fields."""
 
     min_available: Annotated[int | None, Int32(minimum=0)] = None
     tasks: Annotated[list[OlderTask], Atomic, MinItems(1)]
     policies: Annotated[list[LifecyclePolicy] | None, Atomic] = None
 
 
-#: Without the newer fields, without a default that is not the schema's, and with one rule.
+#: Without newer fields, with only the defaults of the schema, and with one rule.
 OLDER = bind(
     replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=OlderSpec, status=JobStatus),)),
     operator=VOLCANO,
     rules=(MAY_CHANGE.rule(),),
 )
 
-#: As it is now.
+#: As in this version of jobgate.
 NEWER = bind(
     replace(RESOURCE, group=GROUP, names=NAMES, versions=(Version("v1alpha1", spec=JobSpec, status=JobStatus),)),
     operator=VOLCANO,
@@ -53,7 +53,7 @@ NEWER = bind(
     rules=VCJOB.rules,
 )
 
-#: A DIJob with all that is said of one.
+#: A DIJob with all defaults and rules.
 ADOPTED = bind(
     replace(dijob.RESOURCE, group="adopted.example.com", names=Names(kind="DIJob")),
     operator=DI_ORCHESTRATOR,

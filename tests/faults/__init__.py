@@ -1,1 +1,1 @@
-"""Faults of what jobgate needs: what is lost, what is doubled, and how long until all is right again."""
+"""Faults of the API server, etcd, clocks, disks and processes: nothing is lost or duplicated, and jobgate recovers."""

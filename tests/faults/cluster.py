@@ -1,4 +1,4 @@
-"""jobgate on a control plane as it is in a cluster: replicas behind one address, rotation, controller and runners."""
+"""jobgate on a control plane as in a cluster: replicas behind one address, rotation, controller and runners."""
 
 import asyncio
 import itertools
@@ -28,20 +28,20 @@ from controlplane.webhook import COMMAND, InstalledWebhook, environment, jobgate
 
 START = 90.0
 WAIT = 60.0
-#: Between two looks at the readiness of replicas, in seconds.
-LOOK = 0.2
+#: Seconds between two readiness checks of replicas.
+READINESS_PERIOD = 0.2
 
 
 class Program:
-    """A process of jobgate, with a clock that can be set.
+    """A process of jobgate; its clock can be shifted.
 
     Attributes:
-        log: the file of its log.
-        health: its port of probes and metrics.
+        log: its log file.
+        process: the process.
     """
 
     def __init__(self, folder: Path, name: str, *arguments: str, clock: bool = False, log: Path | None = None) -> None:
-        """`clock` says that `ahead` can be set."""
+        """`clock`: whether its clock can be shifted with `ahead`."""
         self.log = log or folder / f"{name}.log"
         self._clock = folder / f"{name}.clock"
         self.ahead(0)
@@ -55,18 +55,18 @@ class Program:
         self._ports: dict[str, int] = {}
 
     def ahead(self, seconds: float) -> None:
-        """Set its clock ahead of that of the machine."""
+        """Shift its clock by this many seconds."""
         written = self._clock.with_suffix(".new")
         written.write_text(str(seconds))
         written.replace(self._clock)
 
     def lines(self) -> list[dict[str, Any]]:
-        """What it has logged."""
+        """Return its log lines."""
         text = self.log.read_bytes()[self._start :].decode()
         return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n") and line[0] == "{"]
 
     def port(self, name: str = "healthPort") -> int:
-        """The port that it listens on, as it logs it at its start; 0 before that."""
+        """Return the port that it logs at its start; 0 before that."""
         if name not in self._ports:
             for line in self.lines():
                 if name in line:
@@ -75,7 +75,7 @@ class Program:
         return self._ports.get(name, 0)
 
     def ask(self, path: str) -> str:
-        """What it answers on its port of probes; empty if it does not answer, or not with 200."""
+        """Return the response of its health port; empty if there is no response, or another code than 200."""
         try:
             with urlopen(f"http://127.0.0.1:{self.port()}/{path}", timeout=2) as answer:
                 return str(answer.read().decode())
@@ -86,13 +86,13 @@ class Program:
         return ""
 
     def leads(self) -> bool:
-        """Whether it holds its Lease, by its metrics."""
+        """Whether it holds its Lease, according to its metrics."""
         return 'leader_election_master_status{name="' in (text := self.ask("metrics")) and "} 1.0" in next(
             line for line in text.splitlines() if line.startswith("leader_election_master_status{")
         )
 
     def kill(self) -> None:
-        """End it as a crash does."""
+        """Kill it, like a crash."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
@@ -102,12 +102,12 @@ class Program:
 
 
 class Service:
-    """One address for several replicas, as a Service is: new connections go to those that are known to be ready.
+    """One address for several replicas, like a Service: ready replicas get new connections in turn.
 
     Attributes:
-        port: of the address.
-        replicas: behind it.
-        only_ready: whether others get no connections.
+        port: port of the address.
+        replicas: the replicas behind it.
+        only_ready: whether only ready replicas get connections.
     """
 
     def __init__(self) -> None:
@@ -123,13 +123,13 @@ class Service:
             asyncio.start_server(self._forward, "127.0.0.1", 0), self._loop
         ).result(10)
         self.port: int = self._server.sockets[0].getsockname()[1]
-        self._looking = threading.Thread(target=self._look, name="readiness", daemon=True)
-        self._looking.start()
+        self._checking = threading.Thread(target=self._check, name="readiness", daemon=True)
+        self._checking.start()
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Accept no more connections."""
         self._stopped.set()
-        self._looking.join()
+        self._checking.join()
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._forwarding.join()
@@ -138,25 +138,27 @@ class Service:
     async def _end(self) -> None:
         self._server.close()
         carrying = asyncio.all_tasks() - {asyncio.current_task()}
-        for one in carrying:
-            one.cancel()
+        for task in carrying:
+            task.cancel()
         await asyncio.gather(*carrying, return_exceptions=True)
 
     def ready(self) -> int:
-        """How many of its replicas are known to be ready."""
-        return len([one for one in self._ready if one in self.replicas])
+        """Return the number of ready replicas."""
+        return len([replica for replica in self._ready if replica in self.replicas])
 
-    def _look(self) -> None:
-        while not self._stopped.wait(LOOK):
-            self._ready = [one for one in list(self.replicas) if one.port() and one.ask("readyz")]
+    def _check(self) -> None:
+        while not self._stopped.wait(READINESS_PERIOD):
+            self._ready = [replica for replica in list(self.replicas) if replica.port() and replica.ask("readyz")]
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        found = self._ready if self.only_ready else [one for one in self.replicas if one.port("port")]
-        if not found:
+        targets = self._ready if self.only_ready else [replica for replica in self.replicas if replica.port("port")]
+        if not targets:
             writer.close()
             return
         try:
-            back, forth = await asyncio.open_connection("127.0.0.1", found[next(self._turn) % len(found)].port("port"))
+            back, forth = await asyncio.open_connection(
+                "127.0.0.1", targets[next(self._turn) % len(targets)].port("port")
+            )
         except OSError:
             writer.close()
             return
@@ -164,10 +166,10 @@ class Service:
 
 
 class Installation(InstalledWebhook):
-    """jobgate as it is installed in a cluster: the certificate is in a Secret, and is rotated.
+    """jobgate as in a cluster, with a rotated certificate in a Secret.
 
     Attributes:
-        service: the address that the API server calls, and the replicas behind it.
+        service: the address that the API server calls, with the replicas.
     """
 
     def __init__(self, plane: ControlPlane, folder: Path) -> None:
@@ -177,7 +179,7 @@ class Installation(InstalledWebhook):
         self._number = itertools.count()
 
     def replica(self, *settings: str, clock: bool = False, kubeconfig: Path | None = None) -> Program:
-        """Start one more replica behind the address."""
+        """Start one more replica."""
         arguments = [
             "serve", "--bind=127.0.0.1", "--port=0", "--health-port=0", f"--tls-secret={SYSTEM}/jobgate-webhook-tls",
             f"--kubeconfig={kubeconfig or self.plane.kubeconfig}", *RUN, *settings,
@@ -187,7 +189,7 @@ class Installation(InstalledWebhook):
         return replica
 
     def remove(self, replica: Program, *, kill: bool = False) -> None:
-        """Take a replica away, before or by its end."""
+        """Stop a replica after it is removed from the Service, or kill it before that."""
         if kill:
             replica.kill()
         self.service.replicas.remove(replica)
@@ -195,8 +197,8 @@ class Installation(InstalledWebhook):
             replica.stop()
 
     def rotate(self, *flags: str) -> str:
-        """Rotate the certificate at once if it is due, or `--force` is given."""
-        addresses = [f"--address=127.0.0.1:{one.port('port')}" for one in self.service.replicas]
+        """Rotate the certificate if it is due, or with `--force`."""
+        addresses = [f"--address=127.0.0.1:{replica.port('port')}" for replica in self.service.replicas]
         return jobgate("certs", "rotate", "--soak=0", *addresses, f"--kubeconfig={self.plane.kubeconfig}", *flags)
 
     def install(self) -> None:
@@ -207,17 +209,17 @@ class Installation(InstalledWebhook):
 
     def _serve(self, port: int = 0) -> None:
         started = [self.replica() for _ in range(2)]
-        wait_for(lambda: all(one.port("port") for one in started), START, what="the replicas listen")
+        wait_for(lambda: all(replica.port("port") for replica in started), START, what="the replicas listen")
 
     def stop(self) -> None:
         """Stop all replicas."""
-        for one in list(self.service.replicas):
-            self.remove(one, kill=True)
+        for replica in list(self.service.replicas):
+            self.remove(replica, kill=True)
         self.service.close()
 
     def watch(self) -> Program:
         """Start the rotation."""
-        addresses = [f"--address=127.0.0.1:{one.port('port')}" for one in self.service.replicas]
+        addresses = [f"--address=127.0.0.1:{replica.port('port')}" for replica in self.service.replicas]
         arguments = ["certs", "watch", "--health-port=0", "--bind=127.0.0.1", "--soak=0", *addresses]
         return Program(self.folder, "rotation", *arguments, f"--kubeconfig={self.plane.kubeconfig}")
 
@@ -239,13 +241,13 @@ class Installation(InstalledWebhook):
         )
 
     def runner_credentials(self) -> Path:
-        """Install what the runner may do, and return the credentials of its account."""
+        """Install the runner's rights, and return the kubeconfig of its account."""
         return install_runner(self.plane, KINDS)
 
 
 @contextmanager
 def running(*programs: Program) -> Iterator[None]:
-    """Stop programs in the end."""
+    """Stop the programs at the end."""
     try:
         yield
     finally:
@@ -254,13 +256,13 @@ def running(*programs: Program) -> Iterator[None]:
 
 
 def pid_of(plane: ControlPlane, name: str) -> int:
-    """The process of a program of a control plane."""
+    """Return the PID of a program of a control plane."""
     return next(pid for pid in children_of(plane.pid) if Path(f"/proc/{pid}/comm").read_text().strip() == name[:15])
 
 
 @contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    """Stop a process meanwhile, without ending it."""
+    """Pause a process while the block runs."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -269,7 +271,7 @@ def stopped(pid: int) -> Iterator[None]:
 
 
 def account(api: ClusterApi, plane: ControlPlane, namespace: str, name: str, role: str = "edit") -> ClusterApi:
-    """A client of a tenant's account, which may edit in its namespace."""
+    """Return a client of a service account with a role in the namespace."""
     place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     assert api.post(place, {"metadata": {"name": name}})[0] in {201, 409}
     binding = {
@@ -286,31 +288,31 @@ def account(api: ClusterApi, plane: ControlPlane, namespace: str, name: str, rol
 
 
 class Load:
-    """Requests again and again in threads, each with a client of its own, until the end of the `with`.
+    """Sends requests again and again in threads, until the end of the `with`.
 
     Attributes:
-        answers: of each request: its name, the time, the code and the message.
+        answers: for each request: its name, the time, the status code and the message.
     """
 
     def __init__(self, *callers: Any) -> None:
-        """`callers` make a request each time they are called, and return its name, and the answer."""
+        """`callers` are functions that send a request, and return its name and the response."""
         self.answers: list[tuple[str, float, int, str]] = []
         self._end = threading.Event()
         self._threads = [threading.Thread(target=self._call, args=(caller,), daemon=True) for caller in callers]
 
     def __enter__(self) -> Self:
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end.set()
-        for one in self._threads:
-            one.join(WAIT)
+        for thread in self._threads:
+            thread.join(WAIT)
 
     def of(self, prefix: str) -> list[tuple[str, float, int, str]]:
-        """The answers to requests of that name."""
-        return [one for one in self.answers if one[0].startswith(prefix)]
+        """Return the responses to requests with this prefix of the name."""
+        return [answer for answer in self.answers if answer[0].startswith(prefix)]
 
     def _call(self, caller: Any) -> None:
         while not self._end.is_set():
@@ -321,10 +323,10 @@ class Load:
 
 
 def longest_gap(times: Sequence[float]) -> float:
-    """The longest time between two moments, in seconds."""
+    """Return the longest time between two consecutive times."""
     return max((after - before for before, after in itertools.pairwise(times)), default=0.0)
 
 
 def shown(figures: str) -> None:
-    """Print what was measured; `pytest -s` shows it."""
+    """Print measurements; `pytest -s` shows them."""
     sys.stdout.write(f"\n{figures}\n")

@@ -1,4 +1,4 @@
-"""One control plane for faults that others would notice."""
+"""A separate control plane for faults, which would disturb other tests."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from tests.faults.cluster import Installation
 
 @pytest.fixture(scope="session")
 def faulty_controlplane(whole_assets: WholeAssets) -> Iterator[WholeControlPlane]:
-    """A control plane whose programs may be stopped."""
+    """A control plane for faults: its programs may be stopped."""
     with WholeControlPlane(whole_assets) as plane:
         yield plane
 
@@ -22,13 +22,13 @@ def faulty_controlplane(whole_assets: WholeAssets) -> Iterator[WholeControlPlane
 def installation(
     faulty_controlplane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Installation]:
-    """jobgate, installed on it, with two replicas of the server."""
+    """jobgate on that control plane, with two replicas of the server."""
     with Installation(faulty_controlplane, tmp_path_factory.mktemp("installation")) as installed:
         yield installed
 
 
 @pytest.fixture
 def space(installation: Installation) -> Iterator[Space]:
-    """A namespace of it."""
+    """A namespace of that control plane."""
     with installation.plane.api() as api:
         yield Space(api, open_namespace(api))

@@ -1,4 +1,4 @@
-"""The clock of a runner, or of a replica, is set 10 minutes forth and back."""
+"""The clock of a runner or a replica is shifted by 10 minutes, ahead and back."""
 
 import time
 from typing import Any
@@ -10,11 +10,13 @@ from tests.e2e.test_runner import Run
 from tests.faults.cluster import START, WAIT, Installation, Program, running, shown
 
 MINUTES = 600.0
-#: A job is deleted so many seconds after its end: none is, whatever the runner's clock says.
+#: Seconds until an ended job is deleted; longer than the test, so none is deleted.
 TTL = 300
 
 
-def test_of_two_runners_one_leads_and_no_time_passes_earlier(installation: Installation, space: Space) -> None:
+def test_only_one_runner_leads_and_no_ttl_ends_early_with_shifted_clocks(
+    installation: Installation, space: Space
+) -> None:
     credentials = installation.runner_credentials()
     first = installation.runner(credentials, clock=True)
     with running(first):
@@ -42,12 +44,12 @@ def test_of_two_runners_one_leads_and_no_time_passes_earlier(installation: Insta
 
 
 def leading(*runners: Program) -> int:
-    """How many lead."""
-    return sum(one.leads() for one in runners)
+    """Return how many runners lead."""
+    return sum(runner.leads() for runner in runners)
 
 
 def torchjob(name: str) -> dict[str, Any]:
-    """A job that succeeds after a second, and is deleted 5 minutes later."""
+    """A job that succeeds after a second, with a TTL of 5 minutes."""
     template = {
         "metadata": {"annotations": ends(0, "1s")},
         "spec": {"containers": [{"name": "torch", "image": "torch"}]},
@@ -60,7 +62,7 @@ def torchjob(name: str) -> dict[str, Any]:
     }
 
 
-def test_a_replica_serves_what_is_issued_whatever_its_clock_says(installation: Installation) -> None:
+def test_a_replica_serves_new_certificates_with_a_shifted_clock(installation: Installation) -> None:
     replica = installation.replica(clock=True)
     try:
         wait_for(lambda: bool(replica.ask("readyz")), START, what="it is ready")
@@ -77,5 +79,5 @@ def test_a_replica_serves_what_is_issued_whatever_its_clock_says(installation: I
 
 
 def served(replica: Program) -> set[int]:
-    """The generations that a replica has served."""
-    return {one["generation"] for one in replica.lines() if one["message"] == "certificate served"}
+    """Return the generations of the certificate that a replica has served."""
+    return {line["generation"] for line in replica.lines() if line["message"] == "certificate served"}

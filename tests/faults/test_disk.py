@@ -1,4 +1,4 @@
-"""The disk under certificates and logs is full."""
+"""The disk with certificates and logs is full."""
 
 import subprocess
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ SIZE, PAGE = 256 * 1024, 4096
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small file system. The tests run as root."""
+    """A small file system. Mounting it requires root."""
     folder = tmp_path / "disk"
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "none", str(folder)], check=True)
@@ -25,7 +25,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_on_a_full_disk_the_old_certificate_is_served_and_the_error_is_clear(
+def test_on_a_full_disk_the_old_certificate_is_served_and_the_error_is_reported(
     controlplane: ControlPlane, disk: Path, tmp_path: Path
 ) -> None:
     jobgate("certs", "issue", "--dir", str(disk))
@@ -39,13 +39,13 @@ def test_on_a_full_disk_the_old_certificate_is_served_and_the_error_is_clear(
         wait_for(server.port, START, what="the server listens")
         wait_for(lambda: bool(server.ask("readyz")), START, what="the server is ready")
         full = disk / "full"
-        with server.log.open("ab") as log:  # to the end of its page: a line more needs another
+        with server.log.open("ab") as log:  # fill the log's last page: the next line needs another page
             log.write(b" " * (PAGE - 1 - log.tell() % PAGE) + b"\n")
         fill(full)
         with pytest.raises(RuntimeError, match=f"cannot write into {disk}: No space left on device"):
             jobgate("certs", "issue", "--dir", str(disk), "--force")
         assert (disk / "tls.crt").read_bytes() == before
-        # What is wrong is logged at once, to the same disk.
+        # The error is logged to the same disk.
         overwrite(disk / "tls.key", b"spoilt")
         wait_for(lambda: rejected(server) > 0, START, what="the change is rejected")
         assert server.ask("readyz"), "the old certificate is served"
@@ -58,25 +58,25 @@ def test_on_a_full_disk_the_old_certificate_is_served_and_the_error_is_clear(
 
 
 def fill(file: Path) -> None:
-    """Write until there is no room for more."""
+    """Write to the file until the disk is full."""
     with file.open("wb", buffering=0) as written, suppress(OSError):
         while True:
             written.write(b"x" * PAGE)
 
 
 def overwrite(file: Path, start: bytes) -> None:
-    """Change the beginning of a file, for which no room is needed or given back."""
+    """Change the beginning of a file, which needs no more space."""
     with file.open("r+b") as written:
         written.write(start)
 
 
 def rejected(server: Program) -> float:
-    """How many certificates it has rejected."""
+    """Return how many certificates the server has rejected."""
     lines = server.ask("metrics").splitlines()
-    return sum(float(one.split()[-1]) for one in lines if "_reloads_total{" in one and "served" not in one)
+    return sum(float(line.split()[-1]) for line in lines if "_reloads_total{" in line and "served" not in line)
 
 
 def generation(server: Program) -> str:
-    """When the certificate that it serves ends, by its metrics."""
+    """Return the metric with the end of the served certificate."""
     name = "jobgate_certificate_not_after_timestamp_seconds"
-    return next((one for one in server.ask("metrics").splitlines() if one.startswith(name)), "")
+    return next((line for line in server.ask("metrics").splitlines() if line.startswith(name)), "")

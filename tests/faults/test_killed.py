@@ -1,4 +1,4 @@
-"""Replicas are killed and started again under load, and start without being able to read the items."""
+"""Replicas are killed and restarted under load, and one starts without access to the items."""
 
 import itertools
 import time
@@ -29,7 +29,7 @@ KILLS = 3
 
 @pytest.fixture
 def tenant(installation: Installation, space: Space) -> Iterator[ClusterApi]:
-    """A client of an account that may edit in the namespace, and may use no item."""
+    """A client of an account with the role `edit` in the namespace, without the right to use items."""
     path = "/apis/jobgate.dev/v1alpha1/clusterprerequisites"
     wait_for(lambda: space.api.post(path, ITEM)[0] in {201, 409}, WAIT, what="the item is there")
     with account(space.api, installation.plane, space.name, "mallory") as api:
@@ -37,7 +37,7 @@ def tenant(installation: Installation, space: Space) -> Iterator[ClusterApi]:
 
 
 def named(metadata: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A pod template that names the item."""
+    """A pod template with the item."""
     return {
         "metadata": {"annotations": {ANNOTATION: "ClusterPrerequisite/secret"}, **(metadata or {})},
         "spec": CONTAINERS,
@@ -45,7 +45,7 @@ def named(metadata: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def naming(name: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
-    """Objects that name the item: what they are, their group and resource, and they themselves."""
+    """Objects with the item: group, resource and body, by kind."""
     labels = {"app": name}
     once = {"template": {**named(), "spec": {**CONTAINERS, "restartPolicy": "Never"}}}
     item = {"kind": "ClusterPrerequisite", "name": "secret"}
@@ -60,14 +60,14 @@ def naming(name: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
     }  # fmt: skip
 
 
-def created(api: ClusterApi, space: Space, one: tuple[str, str, dict[str, Any]], name: str) -> Answer:
-    """Create one of these, by an account."""
-    group, resource, body = one
+def created(api: ClusterApi, space: Space, document: tuple[str, str, dict[str, Any]], name: str) -> Answer:
+    """Create one of these objects, with the client of an account."""
+    group, resource, body = document
     return api.post(space.path(resource, group=group), {**body, "metadata": {**body.get("metadata", {}), "name": name}})
 
 
 def attacks(api: ClusterApi, namespace: str) -> Callable[[], tuple[str, Answer]]:
-    """Create something that names the item, or have a stored job name it."""
+    """Return a caller that creates objects with the item, or adds it to a stored job."""
     space, numbers = Space(api, namespace), itertools.count()
 
     def attack() -> tuple[str, Answer]:
@@ -83,17 +83,17 @@ def attacks(api: ClusterApi, namespace: str) -> Callable[[], tuple[str, Answer]]
 
 
 def creating(api: ClusterApi, namespace: str, name: str, *, sound: bool = True) -> Callable[[], tuple[str, Answer]]:
-    """Create jobs, of which the webhook lets pass the sound ones."""
+    """Return a caller that creates valid or invalid jobs."""
     path, numbers = Space(api, namespace).path("dijobs", group=DIJOBS), itertools.count()
 
     def create() -> tuple[str, Answer]:
-        one = f"{name}-{next(numbers)}"
-        return one, api.post(path, dijob(one, task("work"), *([] if sound else [task("work")]), suspend=True))
+        job_name = f"{name}-{next(numbers)}"
+        return job_name, api.post(path, dijob(job_name, task("work"), *([] if sound else [task("work")]), suspend=True))
 
     return create
 
 
-def test_nothing_is_lost_or_let_through_while_replicas_are_killed(
+def test_no_job_is_lost_and_no_attack_succeeds_while_replicas_are_killed(
     installation: Installation, space: Space, tenant: ClusterApi
 ) -> None:
     space.create("dijobs", dijob("stored", task("work"), suspend=True), DIJOBS)
@@ -101,14 +101,14 @@ def test_nothing_is_lost_or_let_through_while_replicas_are_killed(
     restarts: list[float] = []
     with ExitStack() as stack:
         clients = [stack.enter_context(installation.plane.api()) for _ in range(3)]
-        callers = [creating(one, space.name, f"sound-{place}") for place, one in enumerate(clients[:2])]
+        callers = [creating(client, space.name, f"sound-{place}") for place, client in enumerate(clients[:2])]
         callers.append(creating(clients[2], space.name, "broken", sound=False))
         tenants = [stack.enter_context(account(space.api, installation.plane, space.name, f"m-{n}")) for n in range(2)]
-        with Load(*callers, *(attacks(one, space.name) for one in tenants)) as load:
+        with Load(*callers, *(attacks(client, space.name) for client in tenants)) as load:
             for number in range(KILLS):
-                # The last time, all at once: nothing is left that knows.
-                for one in installation.service.replicas[: 2 if number == KILLS - 1 else 1]:
-                    installation.remove(one, kill=True)
+                # The last time, all replicas at once, so that no cache is left.
+                for replica in installation.service.replicas[: 2 if number == KILLS - 1 else 1]:
+                    installation.remove(replica, kill=True)
                     installation.replica()
                 begun = time.monotonic()
                 wait_for(lambda: installation.service.ready() == 2, START, every=0.2, what="two are ready again")
@@ -116,22 +116,22 @@ def test_nothing_is_lost_or_let_through_while_replicas_are_killed(
             time.sleep(1.0)
     stored = set(space.names("dijobs", DIJOBS)) - {"stored"}
     accepted = {name for name, _, status, _ in load.of("sound") if status == 201}
-    assert accepted <= stored, "what was accepted is there"
-    assert stored <= {name for name, *_ in load.of("sound")}, "what is wrong, or not permitted, is not"
+    assert accepted <= stored, "accepted jobs are stored"
+    assert stored <= {name for name, *_ in load.of("sound")}, "invalid jobs and attacks are not stored"
     for name, _, status, message in load.answers:
         retryable = status == 429 or (status in {500, 503} and "failed calling webhook" in message)
         assert retryable or status == (201 if name.startswith("sound") else 422), (name, status, message)
-    assert not [one for one in load.of("attack") if one[2] < 400]
+    assert not [answer for answer in load.of("attack") if answer[2] < 400]
     denied = {name for name, _, _, message in load.of("attack") if "cannot use ClusterPrerequisite secret" in message}
-    assert len(denied) == 7, "each of them was judged"
-    errors = [one for one in load.of("sound") if one[2] != 201]
+    assert len(denied) == 7, "each kind of attack was reviewed"
+    errors = [answer for answer in load.of("sound") if answer[2] != 201]
     gap = longest_gap([when for _, when, status, _ in load.of("sound") if status == 201])
     later = sum(status == 429 for _, _, status, _ in load.answers)
     shown(f"killed: {len(load.answers)} requests, {len(errors)} errors of {len(load.of('sound'))}, "
           f"{later} later, longest gap {gap:.1f} s, restarts {restarts}")  # fmt: skip
 
 
-def test_what_names_an_item_waits_while_a_replica_cannot_read_them(
+def test_objects_with_an_item_wait_while_a_replica_cannot_read_items(
     installation: Installation, space: Space, tenant: ClusterApi
 ) -> None:
     def unreadable(call: Call) -> Fault | None:
@@ -150,14 +150,14 @@ def test_what_names_an_item_waits_while_a_replica_cannot_read_them(
                 each.stop()
             _assert_later(space.api, space, "admin")
             _assert_later(tenant, space, "mallory")
-            assert creating(space.api, space.name, "sound")()[1][0] == 201, "what names none does not wait"
+            assert creating(space.api, space.name, "sound")()[1][0] == 201, "jobs without items do not wait"
             proxy.fault = lambda _: None
             begun = time.monotonic()
             wait_for(lambda: bool(replica.ask("readyz")), START, what="it is ready")
             shown(f"unknown: ready after {time.monotonic() - begun:.1f} s")
-            for sort, one in naming("now").items():
-                status, answer = created(tenant, space, one, "now")
-                assert (status, "cannot use" in answer["message"]) == (422, True), (sort, answer)
+            for kind, document in naming("now").items():
+                status, answer = created(tenant, space, document, "now")
+                assert (status, "cannot use" in answer["message"]) == (422, True), (kind, answer)
         finally:
             installation.service.only_ready = True
             for _ in range(2):
@@ -167,8 +167,8 @@ def test_what_names_an_item_waits_while_a_replica_cannot_read_them(
 
 
 def _assert_later(api: ClusterApi, space: Space, who: str) -> None:
-    for sort, one in naming("later").items():
-        status, answer = created(api, space, one, f"later-{who}")
-        assert (status, answer.get("reason")) == (429, "TooManyRequests"), (sort, answer)
+    for kind, document in naming("later").items():
+        status, answer = created(api, space, document, f"later-{who}")
+        assert (status, answer.get("reason")) == (429, "TooManyRequests"), (kind, answer)
         assert "the prerequisites of the cluster are not known yet: retry in 1s" in answer["message"]
         assert answer["details"]["retryAfterSeconds"] == 1

@@ -1,4 +1,4 @@
-"""A watch that stays open and says nothing."""
+"""A watch that stays open, but sends no events."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,18 +27,18 @@ async def caching(proxy: FaultyProxy) -> AsyncIterator[Cache]:
 
 
 def label(cache: Cache, namespace: str) -> str | None:
-    """The label of a namespace in the cache; `unknown` if it is."""
+    """Return the label of a namespace in the cache; `unknown` if the cache is not filled."""
     try:
-        found = cache.get(NAMESPACES, namespace)
+        stored = cache.get(NAMESPACES, namespace)
     except LookupError:
         return "unknown"
-    return None if found is None else str(found["metadata"]["labels"].get("seen"))
+    return None if stored is None else str(stored["metadata"]["labels"].get("seen"))
 
 
-async def test_a_silent_watch_is_noticed_and_a_cache_is_not_stale_for_ever(
+async def test_a_silent_watch_is_noticed_and_a_stale_cache_is_discarded(
     controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With times that are a twentieth of the real ones, in the same relation."""
+    """All times are a twentieth of the real ones."""
     assert client.WATCH + client._MARGIN < informer.STALE, "one silent watch does not discard the cache"
     monkeypatch.setattr(client, "WATCH", client.WATCH // 20)
     monkeypatch.setattr(client, "_MARGIN", client._MARGIN / 20)
@@ -57,7 +57,7 @@ async def test_a_silent_watch_is_noticed_and_a_cache_is_not_stale_for_ever(
             proxy.silent, begun = True, loop.time()
             write("second")
             await asyncio.sleep(0.5)
-            assert label(cache, namespace) == "first", "nothing was said of it"
+            assert label(cache, namespace) == "first", "the event has not arrived"
             proxy.silent = False
             await until(lambda: label(cache, namespace) == "second", 2 * (client.WATCH + client._MARGIN))
             noticed = loop.time() - begun

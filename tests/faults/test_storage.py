@@ -16,7 +16,7 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
     runners = [installation.runner(credentials) for _ in range(2)]
     controller, rotation = installation.controller(), installation.watch()
     with running(*runners, controller, rotation):
-        wait_for(lambda: any(one.leads() for one in runners) and controller.leads(), START, what="they lead")
+        wait_for(lambda: any(runner.leads() for runner in runners) and controller.leads(), START, what="they lead")
         revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
         before = Run(space, dijob("before", task("work", 2, ends(0, "15s")), plugins={"svc": []}))
         before.until_pods("before-work-0", "before-work-1")
@@ -24,7 +24,7 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
         with stopped(pid_of(installation.plane, "etcd")):
             end = time.monotonic() + STOPPED
             while time.monotonic() < end:
-                most = max(most, sum(one.leads() for one in runners))
+                most = max(most, sum(runner.leads() for runner in runners))
                 assert installation.service.ready() == 2, "replicas stay ready"
                 time.sleep(0.2)
         begun = time.monotonic()
@@ -36,16 +36,16 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
         before.until("Succeeded")
         again.until("Succeeded")
         assert most <= 1, "one runner leads"
-        assert sum(one.leads() for one in runners) == 1
-        made = [pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED"]
-        assert len(made) == 3, f"each pod is made once: {made}"
+        assert sum(runner.leads() for runner in runners) == 1
+        created = [pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED"]
+        assert len(created) == 3, f"each pod is made once: {created}"
         assert [name for name in space.names("configmaps") if name.endswith("-svc")] == ["after-svc", "before-svc"]
         wait_for(lambda: bool(rotation.ask("readyz")), WAIT, what="the rotation goes on")
         shown(f"etcd: accepted after {accepted:.1f} s, runs after {runs:.1f} s")
 
 
 def applied(space: Space) -> Run | None:
-    """Apply a job, if that is possible by now."""
+    """Create a job; return None if that fails."""
     try:
         return Run(space, dijob("after", task("work", 1, ends(0, "1s")), plugins={"svc": []}))
     except (AssertionError, OSError):

@@ -1,1 +1,1 @@
-"""Attacks as tests: what a hostile object, caller or neighbour tries, and the bounds that hold."""
+"""Attacks as tests: by hostile objects, callers and neighbours; the bounds must hold."""

@@ -1,4 +1,4 @@
-"""A real `jobgate serve` of all kinds, as it is installed, and the way to it over TLS."""
+"""A real `jobgate serve` with all kinds, and its clients over TLS."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ Serving = Callable[..., AbstractContextManager[Replica]]
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    # The server is a process with a loop of its own: on which one this end of the wire is does not matter.
+    # The server is another process, so the event loop of the client does not matter.
     return {"uvloop": uvloop.new_event_loop}
 
 
@@ -35,32 +35,32 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
 
 @pytest.fixture
 def serve(shown: Shown, tmp_path: Path) -> Serving:
-    """Starts a server of its own; without more, with no cluster."""
+    """Return a function that starts a server for the test; by default without a cluster."""
     return partial(serving, tmp_path / "server.log", *flags(shown))
 
 
 @pytest.fixture(scope="session")
 def replica(shown: Shown, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
-    """The server that the tests share: what one of them sends must not harm the next."""
-    with serving(tmp_path_factory.mktemp("served") / "server.log", *flags(shown)) as found:
-        yield found
+    """The server that all tests share: no test may harm it."""
+    with serving(tmp_path_factory.mktemp("served") / "server.log", *flags(shown)) as server_process:
+        yield server_process
 
 
 @pytest.fixture
 async def server(replica: Replica, shown: Shown) -> AsyncIterator[Running]:
-    """The way to the server that the tests share."""
-    found = reached(replica, shown)
-    yield found
-    for connection in found.connections:
+    """A client of the server that all tests share."""
+    running = reached(replica, shown)
+    yield running
+    for connection in running.connections:
         await connection.close()
 
 
 def flags(shown: Shown) -> tuple[str, ...]:
-    """The flags that every server here has."""
+    """Return the flags of all servers here."""
     return (f"--tls-cert={shown.certificate}", f"--tls-key={shown.key}", "--no-cluster")
 
 
 def reached(replica: Replica, shown: Shown) -> Running:
-    """The way to a server of its own process."""
-    nothing: Any = None
-    return Running(Listening(replica.port, replica.health), nothing, shown.client, nothing, nothing)
+    """Return a client of a server process."""
+    none: Any = None
+    return Running(Listening(replica.port, replica.health), none, shown.client, none, none)

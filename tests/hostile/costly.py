@@ -1,4 +1,4 @@
-"""Costly objects for every kind, of a size: the named shapes, and what the kind's own schema lets grow."""
+"""Costly objects for every kind and of a given size: from the named shapes, and from the kind's schema."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from jobgate.kinds import built_in
 from webhook.kind import GroupVersionKind
 
 Schema = Mapping[str, Any]
-#: A longer list or text is not tried to reach a size.
+#: Maximum length of a list or text.
 _MOST = 2**23
 
 
 def size_of(document: Any) -> int:
-    """Return the bytes of an object as a body."""
+    """Return the size of an object in bytes, as JSON."""
     return len(json.dumps(document, separators=(",", ":")))
 
 
 def sized(make: Callable[[int], dict[str, Any]], size: int) -> dict[str, Any]:
-    """Return about the largest object of a shape that has at most so many bytes; the smallest one where none has."""
-    low, high, made = 1, _MOST, make(1)
-    length = size_of(made)
-    # Most grow in proportion to their number. A little less than that is tried, for numbers get more digits.
+    """Return approximately the largest object of a shape with at most `size` bytes, or the smallest object."""
+    low, high, result = 1, _MOST, make(1)
+    length = size_of(result)
+    # Most shapes grow linearly. Try a little less than that, because numbers get more digits.
     while (number := min(2 * low, low * size * 31 // (length * 32), (low + high) // 2)) > low:
-        tried = make(number)
-        if (found := size_of(tried)) <= size:
-            low, made, length = number, tried, found
+        candidate = make(number)
+        if (candidate_length := size_of(candidate)) <= size:
+            low, result, length = number, candidate, candidate_length
         else:
             high = number
-    return made
+    return result
 
 
 def schema_of(kind: JobKind) -> Schema:
@@ -43,16 +43,16 @@ def schema_of(kind: JobKind) -> Schema:
 
 @cache
 def _schemas() -> dict[GroupVersionKind, Schema]:
-    return {one.gvk: definition(one)["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for one in built_in()}
+    return {kind.gvk: definition(kind)["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for kind in built_in()}
 
 
 def filled(kind: JobKind, count: int, length: int) -> dict[str, Any]:
-    """Return an object with every field of its schema: lists and maps of `count` entries, texts of `length` characters.
+    """Return an object with every field of its schema: lists and maps with `count` entries, texts of `length` characters.
 
-    Only the first entry of each is filled in turn; the others hold what is required.
+    Only the first entry of each list or map has all fields; the others have the required fields.
     """
-    made: dict[str, Any] = _filled(schema_of(kind), count, length)
-    return made | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}
+    document: dict[str, Any] = _filled(schema_of(kind), count, length)
+    return document | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}
 
 
 def _filled(schema: Schema, count: int, length: int) -> Any:
@@ -63,13 +63,13 @@ def _filled(schema: Schema, count: int, length: int) -> Any:
             child = schema.get("items") or {}
             return [_filled(child, count, length), *(least(child) for _ in range(count - 1))]
         case "object":
-            made = {name: _filled(child, count, length) for name, child in schema.get("properties", {}).items()}
+            values = {name: _filled(child, count, length) for name, child in schema.get("properties", {}).items()}
             extra = schema.get("additionalProperties")
             if isinstance(extra, Mapping) or schema.get("x-kubernetes-preserve-unknown-fields"):
                 child = extra if isinstance(extra, Mapping) else {"type": "string"}
                 keys = [f"{number}{'k' * length}" for number in range(count)]
-                made |= {key: least(child) for key in keys} | {keys[0]: _filled(child, count, length)}
-            return made
+                values |= {key: least(child) for key in keys} | {keys[0]: _filled(child, count, length)}
+            return values
         case "string" | None:
             return "x" * length
         case _:
@@ -77,7 +77,7 @@ def _filled(schema: Schema, count: int, length: int) -> Any:
 
 
 def least(schema: Schema) -> Any:
-    """Return a value with no more than what its schema requires."""
+    """Return a value with only the required fields of its schema."""
     if "enum" in schema:
         return schema["enum"][0]
     match schema.get("type"):
@@ -95,30 +95,30 @@ def least(schema: Schema) -> Any:
 
 
 def places(kind: JobKind) -> list[tuple[str, ...]]:
-    """Return the way to every list, map and text of a kind's spec; `*` is an entry of a list or a map."""
+    """Return the path of every list, map and text in a kind's spec; `*` is an entry of a list or a map."""
     return list(_places(schema_of(kind)["properties"]["spec"], ("spec",)))
 
 
-def _places(schema: Schema, way: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _places(schema: Schema, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     extra = schema.get("additionalProperties")
     match schema.get("type"):
         case "array":
-            yield way
-            yield from _places(schema.get("items") or {}, (*way, "*"))
+            yield path
+            yield from _places(schema.get("items") or {}, (*path, "*"))
         case "object":
             if isinstance(extra, Mapping):
-                yield way
-                yield from _places(extra, (*way, "*"))
+                yield path
+                yield from _places(extra, (*path, "*"))
             for name, child in schema.get("properties", {}).items():
-                yield from _places(child, (*way, name))
+                yield from _places(child, (*path, name))
         case "string":
-            yield way
+            yield path
 
 
 def blown_up(kind: JobKind, place: tuple[str, ...], n: int) -> dict[str, Any]:
-    """Return an object whose one place holds `n` entries or characters, and else only what is required."""
-    made: dict[str, Any] = _along(schema_of(kind), place, n)
-    return made | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}
+    """Return an object with `n` entries or characters at one place, and otherwise only required fields."""
+    document: dict[str, Any] = _along(schema_of(kind), place, n)
+    return document | {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": {"name": "costly"}}
 
 
 def _along(schema: Schema, place: tuple[str, ...], n: int) -> Any:

@@ -1,4 +1,4 @@
-"""Prerequisites that are made to be slow or large to review, and pods of any shape: the work is bounded."""
+"""Prerequisites that are slow to review or large, and pods of any shape: the work is bounded."""
 
 import asyncio
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from webhook import Operation, Request, Response
 
 
 def reviewed(spec: dict[str, Any]) -> Response:
-    """Return the answer to a Prerequisite."""
+    """Return the review of a Prerequisite."""
     document = {"apiVersion": "jobgate.dev/v1alpha1", "kind": NAMESPACED, "metadata": {"name": "x"}, "spec": spec}
     request = Request(
         uid="1",
@@ -58,7 +58,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("spec", WRONG.values(), ids=WRONG.keys())
-def test_of_an_item_only_so_many_faults_are_looked_for(spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_for_faults_of_an_item_stops_at_a_limit(
+    spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     looked = 0
 
     def counted(*of: Any) -> Iterator[Any]:
@@ -75,17 +77,17 @@ def test_of_an_item_only_so_many_faults_are_looked_for(spec: dict[str, Any], mon
     assert len(orjson.dumps(answer.to_review())) < 64 * 1024
 
 
-def test_a_placeholder_is_named_once_for_a_text() -> None:
+def test_a_placeholder_is_reported_once_in_a_text() -> None:
     answer = reviewed({"env": [{"name": "A", "value": "{{x}}" * 1000}]})
     assert len(answer.causes) == 1
 
 
-#: Each takes RE2 seconds or more to compile with the memory that it has by default.
+#: RE2 needs seconds to compile each of them, with its default memory limit.
 COSTLY = [".{0,1000}" * 55, "(" + "|".join(["a{0,1000}"] * 40) + ")", "[^a]{0,1000}" * 40, "(?:\\w{0,1000}){0,1}" * 20]
 
 
 @pytest.mark.parametrize("pattern", COSTLY, ids=lambda pattern: pattern[:12])
-def test_a_pattern_that_takes_long_to_compile_is_rejected_before(pattern: str) -> None:
+def test_a_pattern_that_would_compile_slowly_is_rejected(pattern: str) -> None:
     assert "too large" in (fault_of_pattern(pattern[:512]) or "")
     answer = reviewed({"templateVariables": [{"name": "a", "pattern": pattern[:512]}]})
     assert not answer.allowed
@@ -100,7 +102,7 @@ def test_a_pattern_that_takes_long_to_compile_is_rejected_before(pattern: str) -
         ("[1-9][0-9]{0,3}", "100"),
     ],
 )
-def test_what_people_write_is_no_pattern_that_is_too_large(pattern: str, value: str) -> None:
+def test_usual_patterns_are_not_too_large(pattern: str, value: str) -> None:
     assert fault_of_value(value, pattern) is None
     assert fault_of_value(value + "!", pattern)
 
@@ -112,7 +114,7 @@ def test_all_patterns_of_an_item_are_bounded_together() -> None:
     assert ProblemReason.TOO_LARGE in cause.message
 
 
-def test_values_that_take_long_to_match_end_the_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_resolution_ends_if_values_match_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 
     def counted(value: str, pattern: str | None) -> str | None:
@@ -124,14 +126,14 @@ def test_values_that_take_long_to_match_end_the_resolution(monkeypatch: pytest.M
     names = [f"x{number}" for number in range(32)]
     known = Known([item(name, templateVariables=slow) for name in names])
     values = {f"v{number}": "a" * 1024 for number in range(32)}
-    found = resolve([named(name, **values) for name in names], known.find())
-    assert {one.reason for one in found.problems} >= {ProblemReason.TOO_LARGE}
+    outcome = resolve([named(name, **values) for name in names], known.find())
+    assert {problem.reason for problem in outcome.problems} >= {ProblemReason.TOO_LARGE}
     assert len(tried) < 64
-    # So a job of many tasks has no more of them either.
-    assert found.cost > 512
+    # The cost is counted, so that many tasks together are bounded, too.
+    assert outcome.cost > 512
 
 
-def test_of_a_pod_of_wrong_types_one_fault_is_reported() -> None:
+def test_one_fault_is_reported_for_a_pod_with_wrong_types() -> None:
     container = {"name": "c", "env": ["x"] * 100_000, "command": ["x"] * 100_000 + [1]}
     fault = shape.fault({"spec": {"volumes": [1] * 100_000, "containers": [container]}})
     assert fault is not None
@@ -156,20 +158,20 @@ LARGE = {"env": [{"name": "A", "value": "x" * (ITEM_LIMIT - 2000)}]}
     ],
     ids=["small", "large", "too large", "of many small values"],
 )
-def test_an_item_that_takes_too_much_memory_is_rejected_and_not_remembered(spec: dict[str, Any], kept: bool) -> None:
-    found = ItemStore().keep(stored("x", "a", **spec))
-    assert found["metadata"] == {"name": "x", "namespace": "a"}
-    assert ("spec" in found) is kept
+def test_an_item_that_needs_too_much_memory_is_rejected_and_not_kept(spec: dict[str, Any], kept: bool) -> None:
+    item_ = ItemStore().keep(stored("x", "a", **spec))
+    assert item_["metadata"] == {"name": "x", "namespace": "a"}
+    assert ("spec" in item_) is kept
     assert reviewed(spec).allowed is kept
-    read = item_of(found, NAMESPACED)
+    read = item_of(item_, NAMESPACED)
     assert read is not None
     assert [reason for reason, *_ in read.faults] == ([] if kept else [ProblemReason.TOO_LARGE])
 
 
-def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_back() -> None:
+def test_the_items_of_a_namespace_leave_room_for_those_of_other_namespaces() -> None:
     room = ItemStore()
     many = [room.keep(stored(f"x{number}", "a", **LARGE)) for number in range(100)]
-    held = ["spec" in one for one in many]
+    held = ["spec" in each for each in many]
     assert 50 < sum(held) < 70
     assert "spec" in room.keep(stored("y", "b", **LARGE))
     last = item_of(many[-1], NAMESPACED)
@@ -181,13 +183,13 @@ def test_the_items_of_a_namespace_leave_room_for_those_of_others_and_give_it_bac
     assert "spec" in room.keep(stored("x", "a", **LARGE))
 
 
-def test_an_item_that_changes_or_is_listed_again_is_counted_once() -> None:
+def test_a_changed_or_relisted_item_is_counted_once() -> None:
     room = ItemStore()
     kept = {}
     for version in range(200):
-        found = stored("x", "a", **LARGE)
-        found["metadata"]["resourceVersion"] = str(version // 2)
-        kept[version] = room.keep(found)  # the ones before are still referenced
+        document = stored("x", "a", **LARGE)
+        document["metadata"]["resourceVersion"] = str(version // 2)
+        kept[version] = room.keep(document)  # the earlier versions are still referenced
         assert "spec" in kept[version]
     assert kept[0] is kept[1]
     assert kept[1] is not kept[2]
@@ -196,18 +198,18 @@ def test_an_item_that_changes_or_is_listed_again_is_counted_once() -> None:
 def test_all_items_together_are_bounded() -> None:
     room = ItemStore()
     kept = [room.keep(stored(f"x{number}", f"n{number}", **LARGE)) for number in range(1000)]
-    assert sum("spec" in one for one in kept) * ITEM_LIMIT <= 1.1 * ALL_LIMIT
+    assert sum("spec" in each for each in kept) * ITEM_LIMIT <= 1.1 * ALL_LIMIT
 
 
-def test_items_of_namespaces_leave_room_for_those_of_the_cluster() -> None:
+def test_namespaced_items_leave_room_for_cluster_items() -> None:
     room = ItemStore()
     kept = [room.keep(stored(f"x{number}", f"n{number % 8}", **LARGE)) for number in range(8 * 70)]
-    assert not all("spec" in one for one in kept)
+    assert not all("spec" in each for each in kept)
     of_cluster = [room.keep(stored(f"x{number}", "", **LARGE)) for number in range(60)]
-    assert all("spec" in one for one in of_cluster)
+    assert all("spec" in each for each in of_cluster)
 
 
-def test_an_item_that_was_read_gives_its_memory_back_when_it_is_deleted() -> None:
+def test_a_deleted_item_frees_its_memory_after_it_was_parsed() -> None:
     room = ItemStore()
     many = [room.keep(stored(f"x{number}", "a", **LARGE)) for number in range(70)]
     for one in many:
@@ -220,18 +222,18 @@ def test_an_item_that_was_read_gives_its_memory_back_when_it_is_deleted() -> Non
     assert not room.has_room([room.keep(stored("y", "b", env=[{"name": "A", "value": "x" * ITEM_LIMIT}]))])
 
 
-def test_only_the_items_that_were_read_last_stay_read() -> None:
+def test_only_the_last_parsed_items_stay_parsed() -> None:
     room = ItemStore()
     many = [room.keep(stored(f"x{number}", "a", env=[])) for number in range(300)]
-    for one in many:
-        item_of(one, NAMESPACED)
-    assert [cast("StoredItem", one).item is not None for one in many] == [False] * 44 + [True] * 256
+    for document in many:
+        item_of(document, NAMESPACED)
+    assert [cast("StoredItem", document).item is not None for document in many] == [False] * 44 + [True] * 256
 
 
 def versioned(name: str, version: int) -> dict[str, Any]:
-    found = stored(name, "a", **LARGE)
-    found["metadata"]["resourceVersion"] = str(version)
-    return found
+    document = stored(name, "a", **LARGE)
+    document["metadata"]["resourceVersion"] = str(version)
+    return document
 
 
 FULL = [versioned(f"x{number}", 1) for number in range(70)]
@@ -246,7 +248,7 @@ FULL = [versioned(f"x{number}", 1) for number in range(70)]
     ids=["some are deleted", "the list has other items"],
 )
 @pytest.mark.parametrize("of_server", [True, False], ids=["server", "controller"])
-async def test_an_item_that_was_dropped_is_kept_once_there_is_room(
+async def test_a_dropped_item_is_kept_once_there_is_room(
     first: Any, left: list[Any], of_server: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(informer, "RETRY_PERIOD", 0.02)
@@ -258,12 +260,12 @@ async def test_an_item_that_was_dropped_is_kept_once_there_is_room(
         else Statuses(MemoryCluster()).cache.informers
     )
     known = informers[RESOURCES[NAMESPACED]]
-    # While a list is read, what it no longer has still counts: it is read once more.
+    # While a list is read, removed objects still count, so the list is read once more.
     api = Played(FULL, first, left, left)
     async with informing(known, api):
         await until(lambda: not api.steps and api.asked[-1].startswith("watch"))
         keys = known.keys()
-        found = [known.get(name, namespace) for namespace, name in keys]
-        assert len(found) == 60
-        assert all(one is not None and "spec" in one for one in found)
+        kept = [known.get(name, namespace) for namespace, name in keys]
+        assert len(kept) == 60
+        assert all(each is not None and "spec" in each for each in kept)
         assert api.asked.count("list") == 3

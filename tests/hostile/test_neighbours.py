@@ -1,4 +1,4 @@
-"""What one caller does to the others: large objects, half-open sockets, idle connections; and what the server holds."""
+"""Callers that disturb others, with large objects, half-open sockets and idle connections; and the server's memory."""
 
 import asyncio
 import json
@@ -25,19 +25,19 @@ from webhook import Phase
 from webhook.server.limits import Limits
 
 MIB = 1024 * 1024
-#: What a small request may wait beside a large one, and a probe beside anything, in seconds. Both have some slack: the
-#: machine that runs the tests has other work.
+#: Limits in seconds for a small request during a large one, and for a probe at any time; generous, because the machine
+#: is busy with other tests.
 BESIDE, PROBE = 4 * 0.25, 4 * 0.1
-#: The largest body that is read, with some space for the envelope.
+#: The largest body that the server reads, less some space for the envelope.
 LARGEST = Limits().body - 4096
 
 
 def limit() -> float:
-    """The memory that the manifests allow a server, in MiB."""
+    """Return the memory limit of a server in the manifests, in MiB."""
     documents = yaml.safe_load_all(Path("manifests/base/server.yaml").read_text(encoding="utf-8"))
-    deployment = next(one for one in documents if one["kind"] == "Deployment")
-    (found,) = deployment["spec"]["template"]["spec"]["containers"]
-    return float(found["resources"]["limits"]["memory"].removesuffix("Mi"))
+    deployment = next(document for document in documents if document["kind"] == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    return float(container["resources"]["limits"]["memory"].removesuffix("Mi"))
 
 
 LARGE = {
@@ -50,7 +50,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("kind, shape, size", LARGE.values(), ids=LARGE.keys())
-async def test_a_small_request_and_a_probe_are_answered_beside_a_large_one(
+async def test_small_requests_and_probes_are_fast_during_a_large_request(
     server: Running, kind: Any, shape: Any, size: int
 ) -> None:
     content = review(sized(shape, size), kind=kind, phase=Phase.VALIDATE)
@@ -74,7 +74,7 @@ async def test_a_small_request_and_a_probe_are_answered_beside_a_large_one(
 
 
 async def waited(answer: Awaitable[Answer]) -> float:
-    """How long an answer takes; a wrong one, or none, takes for ever."""
+    """Return the seconds until the response; infinity for an error, or no response."""
     begun = time.monotonic()
     try:
         return time.monotonic() - begun if (await answer).code == 200 else inf
@@ -90,7 +90,7 @@ async def waited(answer: Awaitable[Answer]) -> float:
     ],
     ids=["of tasks", "of unknown fields"],
 )
-async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(
+async def test_ten_largest_requests_at_once_stay_below_the_memory_limit(
     serve: Serving, shown: Shown, shapes: dict[Shape, JobKind]
 ) -> None:
     bodies = [review(sized(partial(shape, kind), LARGEST), kind=kind) for shape, kind in shapes.items()]
@@ -110,32 +110,32 @@ async def test_ten_of_the_largest_at_once_stay_below_the_limit_of_the_manifests(
 
 # Connections
 
-#: Sockets of a caller that means ill. Each address of loopback counts as a caller of its own.
+#: Number of sockets of a hostile caller, and of its addresses. Each loopback address counts as a separate caller.
 SOCKETS, ADDRESSES = 3000, 6
-#: For an honest caller to get in while others hold what they can, in seconds: a handshake's time, and some slack.
+#: Limit in seconds for an honest caller to connect during an attack: the time limit of handshakes, and some more.
 ENTRY = Limits().handshake_time + 10.0
 
 
 @contextmanager
 def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.socket]]:
-    """Open so many sockets from several addresses, and say so much on each; where no more are let in, fewer."""
+    """Open up to `count` sockets from several addresses, and send some bytes on each."""
     held = []
     try:
         for number in range(count):
             with suppress(OSError):
-                made = socket.create_connection(
+                opened_socket = socket.create_connection(
                     ("127.0.0.1", port), 2.0, source_address=(f"127.0.1.{1 + number % ADDRESSES}", 0)
                 )
-                held.append(made)
-                made.sendall(sent)
+                held.append(opened_socket)
+                opened_socket.sendall(sent)
         yield held
     finally:
-        for made in held:
-            made.close()
+        for opened_socket in held:
+            opened_socket.close()
 
 
 async def answered(server: Running) -> Answer | None:
-    """The answer to an honest request, or None where the connection is rejected."""
+    """Return the response to an honest request, or None if the connection is rejected."""
     with suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(5):
             return await server.ask(review(job()))
@@ -146,7 +146,7 @@ async def answered(server: Running) -> Answer | None:
 async def besieged(
     serve: Serving, shown: Shown, sent: bytes, files: int | None = None
 ) -> AsyncIterator[tuple[Replica, Running, float]]:
-    """A server of its own that a client holds thousands of sockets of, and the memory it had before."""
+    """Start a server and open thousands of sockets; yields the server, a client, and the memory before."""
     with serve(files=files) as replica:
         server = reached(replica, shown)
         assert await answered(server)
@@ -168,14 +168,16 @@ async def _serves(server: Running) -> bool:
 @pytest.mark.parametrize(
     "sent, files", [(b"", 512), (b"\x16\x03\x01", None)], ids=["nothing said, few files", "a hello begun, files enough"]
 )
-async def test_half_open_sockets_shut_nobody_out(serve: Serving, shown: Shown, sent: bytes, files: int | None) -> None:
+async def test_half_open_sockets_do_not_block_other_callers(
+    serve: Serving, shown: Shown, sent: bytes, files: int | None
+) -> None:
     async with besieged(serve, shown, sent, files) as (replica, server, before):
         async with asyncio.timeout(PROBE):
             assert (await server.probe("/healthz")).code == 200
-        # The server may have to wait until the handshakes of the others are late.
+        # The server may accept it only when other handshakes have timed out.
         await until(partial(_serves, server), ENTRY)
         assert replica.resident() - before < 128
-        # Whoever is idle for the longest gives way; what is beyond that is rejected, counted and logged.
+        # The connection that is idle for the longest time is closed; others are rejected, counted and logged.
         numbers = await server.metrics()
         assert numbers["jobgate_connections"] <= Limits().connections
         if numbers["jobgate_refused_connections_total"]:
@@ -183,8 +185,8 @@ async def test_half_open_sockets_shut_nobody_out(serve: Serving, shown: Shown, s
             assert [line for line in lines if line["level"] == "warning" and "connection" in line["message"]]
 
 
-async def test_a_handshake_that_is_large_and_does_not_end_is_closed_before_its_time(server: Running) -> None:
-    # The first message of a client that says it has 128 KiB, but for its last bytes: OpenSSL would wait with all of it.
+async def test_a_large_unfinished_handshake_is_closed_before_its_time_limit(server: Running) -> None:
+    # A ClientHello of 128 KiB without its last bytes: OpenSSL would keep all of it and wait.
     message = b"\x01" + (130_000).to_bytes(3, "big") + b"\x03\x03" + bytes(129_000)
     records = [message[start : start + 16_000] for start in range(0, len(message), 16_000)]
     connection = await server.connect(tls=None)
@@ -196,7 +198,7 @@ async def test_a_handshake_that_is_large_and_does_not_end_is_closed_before_its_t
     assert (await server.ask(review(job()))).code == 200
 
 
-async def test_idle_connections_shut_nobody_out(serve: Serving, shown: Shown) -> None:
+async def test_idle_connections_do_not_block_other_callers(serve: Serving, shown: Shown) -> None:
     with serve() as replica:
         server = reached(replica, shown)
         held = []
@@ -220,7 +222,7 @@ async def test_idle_connections_shut_nobody_out(serve: Serving, shown: Shown) ->
                 writer.transport.abort()
 
 
-async def test_slow_requests_shut_nobody_out(server: Running) -> None:
+async def test_slow_requests_do_not_block_other_callers(server: Running) -> None:
     slow = [await server.connect() for _ in range(100)]
     for number, connection in enumerate(slow):
         await connection.send([b"POST /", head(Content_Length=100), head(Content_Length=100) + b"{"][number % 3])
@@ -229,7 +231,7 @@ async def test_slow_requests_shut_nobody_out(server: Running) -> None:
     assert (await server.probe("/healthz")).code == 200
 
 
-async def test_many_large_bodies_that_never_end_are_bounded(serve: Serving, shown: Shown) -> None:
+async def test_memory_is_bounded_for_many_large_unfinished_bodies(serve: Serving, shown: Shown) -> None:
     with serve() as replica:
         server = reached(replica, shown)
         before = replica.resident()
@@ -239,16 +241,16 @@ async def test_many_large_bodies_that_never_end_are_bounded(serve: Serving, show
                 await connection.send(head(path="/" + "x", Content_Length=LARGEST))
                 await connection.send(review(job())[:0] + b" " * (LARGEST - 1))
         assert (await answered(server)) is not None
-        # What is held of bodies being read, twice, since the allocator does not give back at once.
+        # Twice the limit of buffered bodies, since the allocator does not free memory at once.
         assert replica.resident("VmHWM") - before < 2 * Limits().buffered / MIB + 64
         for connection in server.connections:
             await connection.close()
 
 
-async def test_bytes_after_a_rejected_body_are_not_read_without_end(server: Running) -> None:
+async def test_few_bytes_are_read_after_a_rejected_body(server: Running) -> None:
     connection = await server.connect()
     await connection.send(head(path="/validate-diengine-opendilab-org-v2alpha1-dijob", Content_Length=10**9))
-    # What is written to a connection that is closed goes nowhere, and is not counted.
+    # Bytes for a closed connection are not sent, and must not be counted.
     closed, sent = asyncio.create_task(connection.reader.read()), 0
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(10):
@@ -257,5 +259,5 @@ async def test_bytes_after_a_rejected_body_are_not_read_without_end(server: Runn
                 await asyncio.sleep(0)
                 sent += MIB
     await asyncio.gather(closed, return_exceptions=True)
-    # What the kernel's buffers of loopback take comes on top.
+    # The kernel's socket buffers take some more bytes.
     assert sent < 32 * MIB

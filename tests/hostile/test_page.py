@@ -1,4 +1,4 @@
-"""The page on security has a row for each attack, and names only constants that there are."""
+"""The security page has a row for each attack, and names only existing constants."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 PAGE = Path("docs/explanation/security.md").read_text(encoding="utf-8")
 ROWS = [int(number) for number in re.findall(r"^\| (\d+) \|.*`tests/", PAGE, re.MULTILINE)]
-#: Files of constants, and the constants that the table of bounds names with each.
+#: The constants in the table of bounds, with their files.
 CONSTANTS = re.findall(r"\| (`[^|]*), `((?:webhook|jobgate)/[\w/]+\.py)` \|$", PAGE, re.MULTILINE)
 
 
@@ -17,7 +17,7 @@ def test_each_attack_has_a_row_and_a_test() -> None:
 
 
 @pytest.mark.parametrize("names, path", CONSTANTS)
-def test_a_constant_that_the_page_names_is_in_that_file(names: str, path: str) -> None:
+def test_a_constant_on_the_page_is_in_its_file(names: str, path: str) -> None:
     text = Path(path).read_text(encoding="utf-8")
     for name in re.findall(r"`([\w.]+)(?:\(\))?`", names):
         assert re.search(rf"\b{name.rpartition('.')[2]}\b", text), name

@@ -1,4 +1,4 @@
-"""What is wrong with a stored job hides nothing of an UPDATE: no pod of it gets more of its host."""
+"""Faults in a stored job do not hide faults of an UPDATE: its pods get no more access to their host."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,23 +11,21 @@ from tests.hostile.requests import DIJOB, job
 from tests.hostile.shapes import sound_tasks
 from tests.hostile.targets import Restricted, asked, check_smuggled
 from tests.kinds.places import at, with_value
+from tests.kinds.samples import task_places
 from webhook import Phase
 
 Steps = tuple[str | int, ...]
 
 
-def tasks_of(kind: JobKind) -> Steps:
-    return tuple(kind.field("tasks").path.steps)
-
-
 def with_task(kind: JobKind, task: Any) -> dict[str, Any]:
-    """Return a sound job with one more task."""
+    """Return a valid job with one more task."""
     document = sound_tasks(kind, 2)
-    tasks = at(document, tasks_of(kind))
-    changed: dict[str, Any] = with_value(
-        document, tasks_of(kind), {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task]
-    )
-    return changed
+    *_, last = kind.task_fields
+    if isinstance(last, tuple):
+        return {**document, "spec": {**document["spec"], last[2]: task}}
+    tasks = document["spec"][last]
+    more = {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task]
+    return {**document, "spec": {**document["spec"], last: more}}
 
 
 def too_many_tasks(kind: JobKind) -> dict[str, Any]:
@@ -35,15 +33,15 @@ def too_many_tasks(kind: JobKind) -> dict[str, Any]:
 
 
 def twice(part: str) -> Callable[[JobKind], dict[str, Any]]:
-    """Return what makes a job with two parts of one name in a pod."""
+    """Return a function that returns a job with the containers or volumes of a pod listed twice."""
 
     def doubled(kind: JobKind) -> dict[str, Any]:
         document = sound_tasks(kind, 1)
-        tasks = at(document, tasks_of(kind))
-        place = (*tasks_of(kind), next(iter(tasks)) if isinstance(tasks, dict) else 0, "template", "spec")
+        task, _ = next(task_places(kind, document))
+        place = (*task, "template", "spec")
         parts = at(document, place).get(part, [{"name": "v", "emptyDir": {}}])
-        made: dict[str, Any] = with_value(document, place, {**at(document, place), part: [*parts, *parts]})
-        return made
+        changed: dict[str, Any] = with_value(document, place, {**at(document, place), part: [*parts, *parts]})
+        return changed
 
     return doubled
 
@@ -63,7 +61,7 @@ OF_JOBS = {
 
 @pytest.mark.parametrize("stored", STORED.values(), ids=STORED.keys())
 @pytest.mark.parametrize("kind", built_in(), ids=lambda kind: kind.kind)
-def test_what_is_wrong_in_a_stored_task_hides_nothing_of_the_others(
+def test_faults_in_a_stored_task_do_not_hide_changes_of_other_tasks(
     kind: JobKind, stored: Callable[[JobKind], dict[str, Any]]
 ) -> None:
     document = stored(kind)
@@ -72,24 +70,24 @@ def test_what_is_wrong_in_a_stored_task_hides_nothing_of_the_others(
 
 
 @pytest.mark.parametrize("volumes", OF_JOBS.values(), ids=OF_JOBS.keys())
-def test_what_is_wrong_in_a_stored_job_hides_nothing_of_its_tasks(volumes: Any) -> None:
+def test_faults_in_a_stored_job_do_not_hide_changes_of_its_tasks(volumes: Any) -> None:
     document = job(tasks=2)
     document["spec"]["volumes"] = volumes
     assert not asked(DIJOB, document).allowed
     check_smuggled(DIJOB, {"stored": document})
-    # And what breaks nothing may still change beside it.
+    # A change that breaks no rule is still allowed.
     edited = {**document, "spec": {**document["spec"], "priority": "high"}}
     assert not asked(DIJOB, edited, document, Phase.VALIDATE, Restricted()).causes
 
 
-def test_of_two_containers_of_one_name_the_second_may_not_change() -> None:
+def test_the_second_of_two_containers_with_the_same_name_may_not_change() -> None:
     document = twice("containers")(DIJOB)
     place = ("spec", "tasks", 0, "template", "spec", "containers", 1)
     privileged = {**at(document, place), "securityContext": {"privileged": True}}
     assert not asked(DIJOB, with_value(document, place, privileged), document, Phase.VALIDATE, Restricted()).allowed
 
 
-def test_of_more_tasks_than_there_may_be_none_may_change() -> None:
+def test_no_task_may_change_in_a_job_with_too_many_tasks() -> None:
     document = too_many_tasks(DIJOB)
     place = ("spec", "tasks", 0, "template", "spec")
     shared = {**at(document, place), "hostPID": True}

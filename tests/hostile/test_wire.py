@@ -1,6 +1,6 @@
-"""What callers send that no API server would: one table of bytes and what comes back, from a real server of all kinds.
+"""Requests that no API server would send, and the responses of a real server with all kinds.
 
-What the toy kind's server is asked in `tests/webhook/server/` is not asked again here; `docs/explanation/security.md` lists both.
+Tests in `tests/webhook/server/` with a toy kind are not repeated here; `docs/explanation/security.md` lists both.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from bench.replica import Replica
 from jobgate.installation.handbook import title
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
-from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, said
+from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, texts
 from tests.hostile.shapes import NASTY, container, one, template
 from tests.webhook.server.test_tls import client
 from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post
@@ -27,13 +27,13 @@ RAW = "application/json"
 
 
 def doubled(key: bytes) -> bytes:
-    """A review with a key that stands twice in one object, with two values."""
+    """Return a review with a duplicate key in an object."""
     return GOOD.replace(b'"%b":' % key, b'"%b":null,"%b":' % (key, key), 1)
 
 
 ours = partial(head, path=VALIDATE)
 
-#: Whatever is not one plain request of HTTP/1.1 has no answer but a rejection, and the connection ends with it.
+#: Requests that are not exactly one plain HTTP/1.1 request: they are rejected, and the connection is closed.
 SMUGGLED = {
     "length and chunks": ours(Content_Length=5, Transfer_Encoding="chunked") + chunked(GOOD),
     "chunks and length": ours(Transfer_Encoding="chunked", Content_Length=5) + chunked(GOOD),
@@ -58,11 +58,11 @@ SMUGGLED = {
     "a version that is not there": post(GOOD, VALIDATE).replace(b"HTTP/1.1", b"HTTP/1.2", 1),
     "HTTP/2 by prior knowledge": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 }
-#: The codes of all answers on such a connection: none, or one.
+#: The status codes of all responses on such a connection: none, or one error.
 REJECTED = ([], *([code] for code in range(400, 600)))
 
 
-async def test_what_two_readers_could_take_for_two_things_is_rejected_and_nothing_after_it_is_read(
+async def test_ambiguous_requests_are_rejected_and_their_connections_closed(
     server: Running,
 ) -> None:
     async def codes(request: bytes) -> list[int]:
@@ -70,14 +70,14 @@ async def test_what_two_readers_could_take_for_two_things_is_rejected_and_nothin
         await connection.send(request + post(GOOD, VALIDATE))
         return [code async for code in answers(connection)]
 
-    # At the same time: the server closes each connection only after a second.
+    # At the same time, because the server closes each connection only after a second.
     found = await asyncio.gather(*map(codes, SMUGGLED.values()))
     wrong = {name: got for name, got in zip(SMUGGLED, found, strict=True) if got not in REJECTED}
     assert wrong == {}
 
 
 async def answers(connection: Connection) -> AsyncIterator[int]:
-    """Yield the codes of all answers until the server closes the connection."""
+    """Yield the status codes of all responses until the server closes the connection."""
     while True:
         try:
             yield (await connection.answer()).code
@@ -85,7 +85,7 @@ async def answers(connection: Connection) -> AsyncIterator[int]:
             return
 
 
-#: What is read, and by what code it is answered.
+#: Requests, and the status code of each response.
 CODES: dict[str, tuple[bytes, int]] = {
     "a body longer than its length": (head(path=VALIDATE, Content_Length=5) + GOOD, 400),
     "the key object twice": (post(doubled(b"object"), VALIDATE), 400),
@@ -111,7 +111,7 @@ CODES: dict[str, tuple[bytes, int]] = {
 
 
 @pytest.mark.parametrize("request_, code", CODES.values(), ids=CODES.keys())
-async def test_each_request_has_its_code_and_the_answer_tells_nothing_of_the_server(
+async def test_each_request_gets_its_code_and_the_response_does_not_reveal_the_server(
     server: Running, request_: bytes, code: int
 ) -> None:
     answer = await server.ask(request_)
@@ -149,7 +149,7 @@ UNTOUCHED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("request_", UNTOUCHED.values(), ids=UNTOUCHED.keys())
 @pytest.mark.parametrize("path", [MUTATE, VALIDATE, PODS, PODS.replace("mutate", "validate")])
-async def test_what_is_not_the_object_itself_is_allowed_untouched(
+async def test_deletions_and_subresources_are_allowed_unchanged(
     server: Running, request_: dict[str, Any], path: str
 ) -> None:
     words = dict(request_)
@@ -160,7 +160,7 @@ async def test_what_is_not_the_object_itself_is_allowed_untouched(
 
 @pytest.mark.parametrize("changed", [{"dryRun": True}, {"userInfo": {"username": "x", "groups": ["system:masters"]}}])
 @pytest.mark.parametrize("document", [job(), one(DIJOB, template(container("Not a name")))], ids=["sound", "broken"])
-async def test_who_asks_again_or_as_another_gets_the_same_verdict(
+async def test_a_repeated_request_and_another_user_get_the_same_verdict(
     server: Running, document: dict[str, Any], changed: dict[str, Any]
 ) -> None:
     for phase in Phase:
@@ -170,9 +170,9 @@ async def test_who_asks_again_or_as_another_gets_the_same_verdict(
         assert first == again == other
 
 
-# Texts that reach terminals and logs
+# Texts in terminals and logs
 
-#: Where a user writes names and keys.
+#: Jobs with hostile names and keys.
 NAMED: dict[str, dict[str, Any]] = {
     "a task's name": job() | {"spec": {"tasks": [{"name": f"a{NASTY}", "template": {}}]}},
     "a container's name": one(DIJOB, template(container(f"a{NASTY}"))),
@@ -201,13 +201,13 @@ async def test_no_control_character_of_a_map_key_reaches_a_terminal(server: Runn
 
 
 def check_printable(response: Any) -> None:
-    """Assert that all texts of an answer are printable lines."""
+    """Assert that all texts of a response are printable lines."""
     texts = [str(value) for value in strings([response.get("status"), response.get("warnings")])]
     assert [text for text in texts if not text.isprintable()] == []
 
 
 def strings(value: Any) -> list[str]:
-    """All texts of a JSON value, its keys too."""
+    """Return all texts in a JSON value, with its keys."""
     if isinstance(value, dict):
         return [text for pair in value.items() for one_ in pair for text in strings(one_)]
     if isinstance(value, list):
@@ -215,7 +215,7 @@ def strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-async def test_a_line_of_the_log_is_one_object_whatever_is_in_the_request(server: Running, replica: Replica) -> None:
+async def test_each_log_line_is_one_object_whatever_is_in_the_request(server: Running, replica: Replica) -> None:
     forged = f'x","level":"error","message":"forged{NASTY}'
     answer = await server.ask(review(job(), name=forged, namespace=forged, userInfo={"username": forged}))
     assert answer.code == 200
@@ -225,7 +225,7 @@ async def test_a_line_of_the_log_is_one_object_whatever_is_in_the_request(server
 
 
 def logged(replica: Replica) -> list[str]:
-    """The whole lines of a server's log."""
+    """Return the complete lines of a server's log."""
     return [line for line in replica.log.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -241,15 +241,15 @@ SECRETS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("document", SECRETS.values(), ids=SECRETS.keys())
-async def test_what_may_be_a_secret_is_in_no_answer_and_no_log(
+async def test_possible_secrets_are_in_no_response_and_no_log(
     server: Running, replica: Replica, document: dict[str, Any]
 ) -> None:
     for phase in Phase:
-        assert SECRET not in said(await server.ask(review(document, phase=phase)))
+        assert SECRET not in texts(await server.ask(review(document, phase=phase)))
     assert not [line for line in logged(replica) if SECRET in line]
 
 
-async def test_the_metrics_have_no_more_series_whatever_is_asked_for(server: Running) -> None:
+async def test_requests_do_not_add_series_to_the_metrics(server: Running) -> None:
     async def series(numbers: range) -> int:
         for number in numbers:
             await server.ask(head("GET", f"/{number}"))
@@ -261,14 +261,14 @@ async def test_the_metrics_have_no_more_series_whatever_is_asked_for(server: Run
 
 
 def other(kind: str) -> bytes:
-    """A review of a kind that is not served."""
+    """Return a review of a kind that is not served."""
     words = {"group": "x.example.com", "version": "v1", "kind": kind}
     content = envelope({})
     content["request"]["kind"] = words
     return post(json.dumps(content).encode(), VALIDATE)
 
 
-# What is stored stays what the user wrote
+# Mutation keeps what the user wrote
 
 
 async def test_numbers_and_unknown_fields_are_in_no_patch(server: Running) -> None:
@@ -281,7 +281,7 @@ async def test_numbers_and_unknown_fields_are_in_no_patch(server: Running) -> No
     assert "future" not in str(patch(answer))
 
 
-async def test_nothing_that_a_job_names_is_fetched(server: Running) -> None:
+async def test_addresses_in_a_job_are_never_called(server: Running) -> None:
     asked: list[bytes] = []
     listener = await listening(asked)
     port = listener.sockets[0].getsockname()[1]
@@ -300,7 +300,7 @@ async def test_nothing_that_a_job_names_is_fetched(server: Running) -> None:
 
 
 async def listening(asked: list[bytes]) -> asyncio.Server:
-    """A server that notes whatever calls it."""
+    """Start a server that records all connections."""
 
     async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked.append(await reader.read(10))
@@ -312,7 +312,7 @@ async def listening(asked: list[bytes]) -> asyncio.Server:
 @pytest.mark.parametrize(
     "text", ["$(touch /tmp/x)", "`id`", "{{ 7*7 }}", "<% $secrets.x %>", "';drop", "%s%n", "${IFS}"]
 )
-async def test_a_text_of_the_user_is_never_rendered(server: Running, text: str) -> None:
+async def test_user_texts_are_never_rendered(server: Running, text: str) -> None:
     found = container(command=["sh", "-c", text], env=[{"name": "T", "value": text}])
     document = one(DIJOB, {"metadata": {"annotations": {"a": text}}, **template(found)}, plugins={"env": [], "svc": []})
     answer = await server.ask(review(document, phase=Phase.MUTATE))
@@ -320,14 +320,14 @@ async def test_a_text_of_the_user_is_never_rendered(server: Running, text: str) 
     assert text not in str(patch(answer))
 
 
-#: Starts the server again for each worker, with its own arguments.
+#: Starts the workers of the server as processes, with fixed arguments.
 STARTS = Path("webhook/server/workers.py")
-#: What would run a text of the user's.
+#: Functions and modules that could run a user's text.
 RUNNERS = ("subprocess", "os.system", "eval(", "exec(", "pickle", "jinja", "string.Template", "yaml.load(")
 
 
 @pytest.mark.parametrize("package", ["webhook", "jobgate/kinds", "jobgate/plugins", "jobgate/pods"])
-def test_admission_has_nothing_that_runs_or_renders_a_text(package: str) -> None:
+def test_admission_code_cannot_run_or_render_texts(package: str) -> None:
     found = [
         f"{path}: {word}"
         for path in Path(package).rglob("*.py")
@@ -338,16 +338,16 @@ def test_admission_has_nothing_that_runs_or_renders_a_text(package: str) -> None
     assert found == []
 
 
-# TLS, and the port beside
+# TLS, and the health port
 
 
-async def test_admission_is_not_on_the_plain_port(server: Running) -> None:
+async def test_admission_is_not_served_without_tls(server: Running) -> None:
     for request in (post(GOOD, VALIDATE), post(GOOD, MUTATE), head("GET", VALIDATE)):
         connection = await server.connect(tls=False, port=server.listening.health_port)
         assert (await connection.ask(request)).code in {404, 405, 413}
 
 
-async def test_a_client_certificate_is_not_asked_for_and_changes_nothing(server: Running, shown: Shown) -> None:
+async def test_a_client_certificate_is_not_required_and_changes_nothing(server: Running, shown: Shown) -> None:
     tls = client(shown)
     tls.load_cert_chain(shown.certificate, shown.key)
     connection = await server.connect(tls=tls)

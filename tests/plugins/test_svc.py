@@ -215,7 +215,7 @@ def test_a_job_whose_lists_no_config_map_holds_gets_none_and_its_pods_no_variabl
         (part(replicas=1, hostname="boss"), []),
     ],
 )  # fmt: skip
-def test_what_is_in_the_way_is_reported(parts: Any, expected: list[str]) -> None:
+def test_an_object_in_the_way_is_reported(parts: Any, expected: list[str]) -> None:
     assert said(one(parts)) == expected
 
 

@@ -149,7 +149,7 @@ async def test_a_job_is_not_looked_at_until_what_was_written_of_it_shows_up() ->
     assert await looks.look() == (ReconcileResult.WROTE, made)
 
 
-async def test_a_job_whose_crd_drops_the_state_is_not_run_and_says_so() -> None:
+async def test_a_job_is_not_run_if_its_crd_drops_the_state() -> None:
     looks = Looks(World(stored(dijob(), taken=False)))
     looks.server.prunes = frozenset({"jobgate"})
     looks.show("1")

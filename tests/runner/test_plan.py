@@ -156,7 +156,7 @@ def test_a_task_starts_when_any_or_all_of_those_it_waits_for_have(
     assert [name for name in found.running() if name == "train-c-0"] == then
 
 
-def test_five_tasks_start_in_their_order() -> None:
+def test_tasks_start_in_the_order_of_their_dependencies() -> None:
     order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
     found = World(dijob(*(task(name=name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
     found.settle()

@@ -1,4 +1,4 @@
-"""SweepJob: what sweeper runs."""
+"""SweepJob: the kind of the operator sweeper."""
 
 from jobgate.api import bind
 from sweepjob.defaults import DEFAULTS

@@ -1,11 +1,11 @@
-"""What mutation adds to a SweepJob."""
+"""The defaults of a SweepJob, which mutation adds."""
 
 from jobgate.api import Context, Draft, fill, limit_what_is_not_shared
 from sweepjob.models import SweepJobSpec, Trial
 
 
 def constants(job: Draft, _: Context) -> None:
-    """The defaults of the models, for a server that has not applied the CRD's."""
+    """The defaults of the models, for an API server without the defaults of the CRD."""
     spec = job.at("spec")
     if spec is not None:
         fill(spec, SweepJobSpec)

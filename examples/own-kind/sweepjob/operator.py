@@ -1,4 +1,4 @@
-"""The profile of sweeper: what it makes of a SweepJob."""
+"""The profile of the operator sweeper."""
 
 from jobgate.api import Operator
 

@@ -8,7 +8,7 @@ from sweepjob.models import SweepJobSpec
 
 @rule()
 def trials_try_different_values(job: Job[SweepJobSpec], _: Context) -> Iterator[Cause]:
-    """Two trials of the same values cost twice and tell nothing new."""
+    """A second trial of the same values gives no new result."""
     seen: dict[frozenset[tuple[str, str]], Path] = {}
     for path, trial in job.each("trials"):
         first = seen.setdefault(frozenset(trial.parameters.items()), path)
@@ -19,7 +19,7 @@ def trials_try_different_values(job: Job[SweepJobSpec], _: Context) -> Iterator[
 
 @rule("parallelism")
 def there_are_trials_to_run_at_a_time(job: Job[SweepJobSpec], _: Context) -> Iterator[Notice]:
-    """More parallelism than trials is legal, and nothing comes of it until there are more."""
+    """More parallelism than trials is valid, but has no effect."""
     if job.spec.parallelism > len(job.spec.trials):
         yield Notice("spec.parallelism", f"must be at most the number of trials, {len(job.spec.trials)}")
 

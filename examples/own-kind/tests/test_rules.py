@@ -1,4 +1,4 @@
-"""The rules of a SweepJob: a case that passes, a case that fails, the message that the user reads."""
+"""The rules of a SweepJob: a case that passes, a case that fails, and the message to the user."""
 
 from typing import Any
 
@@ -27,12 +27,12 @@ def faults(job: dict[str, Any]) -> list[str]:
 
 
 def test_trials_of_different_values_are_allowed() -> None:
-    """Each of them tells something of its own."""
+    """Each trial gives its own result."""
     assert faults(sweep("0.1", "0.01")) == []
 
 
 def test_trials_of_the_same_values_are_denied() -> None:
-    """The message stands at the second of them, and names the first."""
+    """The message is at the second trial, and names the first."""
     (fault,) = faults(sweep("0.1", "0.01", "0.1"))
     assert fault == (
         'spec.trials[2].parameters: Duplicate value: {"rate": "0.1"}: spec.trials[0] tries the same: '
@@ -40,8 +40,8 @@ def test_trials_of_the_same_values_are_denied() -> None:
     )
 
 
-def test_a_field_that_does_not_fit_stops_no_rule() -> None:
-    """The rules judge what fits, and never fail."""
+def test_an_invalid_field_makes_no_rule_fail() -> None:
+    """Rules do not fail on a job with an invalid field."""
     for name, field in SweepJobSpec.model_fields.items():
         job = sweep("0.1", "0.01")
         job["spec"][field.alias or name] = 1.5

@@ -1,1 +1,1 @@
-"""Our linter's verdict on CRDs against that of a real API server, case by case."""
+"""Compares our linter's verdict on CRDs with a real API server's."""

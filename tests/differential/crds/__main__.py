@@ -1,9 +1,9 @@
-"""`python -m tests.differential.crds`: the linter's verdict on CRDs against a real API server's, written to `docs/`.
+"""`python -m tests.differential.crds`: compares the linter's verdict on CRDs with a real API server's, for `docs/`.
 
     python -m tests.differential.crds [--seed N] [--output FILE]
 
-More than two thousand documents: each rule broken on purpose, two at once, real CRDs changed at random places, schemas
-made at random. It takes some minutes. Code 1 where the verdicts disagree.
+More than two thousand documents: each rule broken, two rules broken, real CRDs with random changes, and random schemas.
+It takes some minutes. The exit status is 1 if verdicts disagree.
 """
 
 import argparse
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "crd-lint.md"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run all cases, print the figures and every disagreement, and write the page."""
+    """Run all cases, print the counts and every disagreement, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential.crds", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=SEED, help=f"which cases are drawn ({SEED})")
     parser.add_argument("--output", type=Path, default=PAGE, help="the page to write")

@@ -1,4 +1,4 @@
-"""The cases: edits one by one and in pairs, real definitions changed at random places, and schemas made at random."""
+"""The cases: single edits, pairs of edits, real definitions with random changes, and random schemas."""
 
 import random
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _SAMPLE = 100
 
 @dataclass(frozen=True)
 class Case:
-    """One definition, and where it comes from."""
+    """A definition, and its family of cases."""
 
     family: str
     name: str
@@ -27,7 +27,7 @@ class Case:
 
 
 def full(seed: int = SEED) -> Iterator[Case]:
-    """All cases; the same for the same seed."""
+    """Yield all cases; the same seed gives the same cases."""
     yield Case("as they are", "plain", plain())
     for definition in real():
         yield Case("as they are", definition["metadata"]["name"], definition)
@@ -51,7 +51,7 @@ def full(seed: int = SEED) -> Iterator[Case]:
 
 
 def sample(seed: int = SEED) -> list[Case]:
-    """A few of each family, for the tests."""
+    """Return some cases of each family, for the tests."""
     families: dict[str, list[Case]] = {}
     for case in full(seed):
         families.setdefault(case.family, []).append(case)

@@ -1,4 +1,4 @@
-"""Our verdict on a CustomResourceDefinition against the API server's."""
+"""Compares our verdict on a CustomResourceDefinition with the API server's."""
 
 import http.client
 import re
@@ -14,13 +14,13 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _COST = re.compile(r"exceeds budget|cost limit")
 _UNKNOWN = "field-is-known"
 _COSTLY = "rules-are-cheap"
-# Where all versions agree the API server keeps schema, columns and the like once, and speaks of them there.
+# If all versions agree, the API server stores schema, columns and similar fields once, and reports faults there.
 _SHARED = re.compile(r"^spec\.(validation|subresources|additionalPrinterColumns|selectableFields)\b")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the API server says to a dry-run create."""
+    """The API server's response to a dry-run create."""
 
     accepted: bool
     messages: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def is_about_cost(self) -> bool:
-        """Whether it rejects nothing but what rules may cost."""
+        """Whether it rejects only the cost of rules."""
         return not self.accepted and all(_COST.search(message) for message in self.messages)
 
 
@@ -37,7 +37,7 @@ Oracle = Callable[[Any, bool], Answer]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One case, asked one way."""
+    """Both verdicts on a case, with strict or lenient decoding."""
 
     case: Case
     strict: bool
@@ -46,22 +46,22 @@ class Comparison:
 
     @property
     def rejected(self) -> list[Finding]:
-        """What we say that the API server rejects."""
+        """Our errors: what the API server rejects according to us."""
         return [finding for finding in self.findings if finding.severity is LintSeverity.ERROR]
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdicts agree; where nothing but cost is wrong, a warning must say so."""
+        """Whether the verdicts agree; if only the cost is wrong, a warning about it is required."""
         if self.answer.is_about_cost:
             return any(finding.rule == _COSTLY for finding in self.findings)
         return (not self.rejected) == self.answer.accepted
 
     @property
     def names_the_place(self) -> bool:
-        """Whether a finding is at a place that the API server names, or around it."""
-        said = [_SHARED.sub(lambda match: _PLACES[match[1]], place) for place in self.answer.fields]
-        found = [re.sub(r"versions\[\d+\]", "versions[0]", finding.path) for finding in self.rejected]
-        return any(place.startswith(path) or path.startswith(place) for place in said for path in found if path)
+        """Whether a finding is at a path that the API server reports, or above or below it."""
+        reported = [_SHARED.sub(lambda match: _PLACES[match[1]], place) for place in self.answer.fields]
+        paths = [re.sub(r"versions\[\d+\]", "versions[0]", finding.path) for finding in self.rejected]
+        return any(place.startswith(path) or path.startswith(place) for place in reported for path in paths if path)
 
     def __str__(self) -> str:
         how = "strictly" if self.strict else "leniently"
@@ -81,16 +81,16 @@ _PLACES = {
 
 
 def asking(api: ClusterApi) -> Oracle:
-    """Return the oracle that asks a running API server."""
+    """Return an oracle that asks a running API server."""
 
     def ask(definition: Any, strict: bool) -> Answer:
         parameters = {"dryRun": "All", "fieldValidation": "Strict" if strict else "Ignore"}
         try:
             status, answer = api.post(_CRDS, definition, parameters)
         except http.client.HTTPException as error:
-            # It falls over some paths below untyped maps, and closes the connection.
+            # It panics for some paths below untyped maps, and closes the connection.
             return Answer(accepted=False, messages=(f"no answer: {error}",))
-        # A conflict comes after validation: a test may have installed the same kind.
+        # A conflict is detected after validation: a test may have installed the same kind.
         if status in {201, 409}:
             return Answer(accepted=True)
         causes = answer.get("details", {}).get("causes", [])
@@ -101,7 +101,7 @@ def asking(api: ClusterApi) -> Oracle:
 
 
 def compare(cases: Iterable[Case], oracle: Oracle) -> Iterator[Comparison]:
-    """Compare each case as kubectl asks, and where that makes a difference as other clients ask, too."""
+    """Compare each case with strict decoding, as kubectl requests; also with lenient decoding if that matters."""
     for case in cases:
         findings = lint(case.definition)
         yield Comparison(case, strict=True, answer=oracle(case.definition, True), findings=findings)

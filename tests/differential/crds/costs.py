@@ -1,4 +1,4 @@
-"""Rules whose cost is estimated: each is evaluated as often as the linter allows without a warning."""
+"""Rules with an estimated cost: each is evaluated as often as the linter allows without a warning."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ _RULE = _object(
     name=_TEXT, port=_TEXT, ports=_list(_PORT, 5), tags=_list(_TEXT, 4), long={"type": "string", "maxLength": 900}
 )
 
-#: A value with a bit of everything, small and without bounds.
+#: A schema with fields of all types, with and without bounds.
 SELF: dict[str, Any] = _object(
     text=_TEXT,
     other={"type": "string", "maxLength": 33},
@@ -61,16 +61,16 @@ SELF: dict[str, Any] = _object(
 )
 SELF["properties"]["a-b"] = _TEXT
 
-#: Rules of such a value.
-# Without those that the API server overestimates: docs/reference/crdgen-fidelity.md.
+#: Rules for this schema.
+# Rules that the API server overestimates are left out: docs/reference/crdgen-fidelity.md.
 RULES = Path(__file__).with_name("rules.cel").read_text(encoding="utf-8").splitlines()
 
-#: How often the linter lets a rule be evaluated without a warning: a tenth of the limit.
+#: The cost up to which the linter gives no warning: a tenth of the limit.
 _QUIET = LIMIT // 10 - 1
 
 
 def definitions() -> Iterator[tuple[str, Definition]]:
-    """Yield definitions, by name, of which the linter just does not warn: the API server takes all of them."""
+    """Yield definitions, by name, just below the linter's warning; the API server must accept all of them."""
     for rule in RULES:
         if times := _QUIET // _cost(rule, SELF):
             yield f"{rule}, {times} times", bare(_object(values=_map(SELF | _rule(rule), times)))
@@ -80,8 +80,8 @@ def definitions() -> Iterator[tuple[str, Definition]]:
 
 
 def _cost(rule: str, schema: dict[str, Any]) -> int:
-    found = compile_expression(rule, schema)
-    return estimate(found.tree, found.types, found.self_type).cost
+    compiled = compile_expression(rule, schema)
+    return estimate(compiled.tree, compiled.types, compiled.self_type).cost
 
 
 def _rule(rule: str, **more: str) -> dict[str, Any]:

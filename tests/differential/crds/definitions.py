@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions that the API server takes, to be broken: a small one with a bit of everything, and real ones."""
+"""Valid CustomResourceDefinitions to change: a small one with fields of all types, and real ones."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ FIELDS = (*SPEC, "properties")
 
 
 def plain() -> Definition:
-    """A kind with one version and fields of each type; every edit starts from it."""
+    """Return a kind with one version and fields of each type, the start of every edit."""
     spec = {
         "type": "object",
         "required": ["text"],
@@ -90,7 +90,7 @@ def plain() -> Definition:
 
 
 def bare(schema: dict[str, Any]) -> Definition:
-    """A kind with nothing but this schema of its spec."""
+    """Return a kind with only this schema of its spec."""
     definition = plain()
     version = definition["spec"]["versions"][0]
     version["schema"]["openAPIV3Schema"] = {"type": "object", "properties": {"spec": schema}}
@@ -99,7 +99,7 @@ def bare(schema: dict[str, Any]) -> Definition:
 
 
 def real() -> list[Definition]:
-    """The CRDs of the project: those that it ships, with pods in them, and the golden ones of its generator."""
+    """Return the CRDs of the project: those in the manifests, with pod templates, and golden files of the generator."""
     files = [
         *sorted((_ROOT / "manifests/chart/jobgate/files/crds").glob("*_*.yaml")),
         *sorted((_ROOT / "tests/crdgen/golden").glob("*.yaml")),

@@ -1,6 +1,6 @@
-"""Edits of the plain definition (`edits.yaml`): each rule broken on purpose, and what looks broken and is not.
+"""Edits of the plain definition (`edits.yaml`): each rule broken, and valid definitions that look broken.
 
-Each entry has a path and its values; with `every` and `at`, a value is put there into that object.
+Each entry has a path and values for it. With `every` and `at`, each value is set at the path `at` of the object `every`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _PATHS: dict[str, tables.Steps] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """Put a value somewhere, or take what is there away."""
+    """Sets a value at a path, or removes it."""
 
     path: Sequence[str | int]
     value: Any
@@ -34,7 +34,7 @@ class Edit:
         return f"no {where}" if self.value is DROP else f"{where}: {str(self.value)[:60]}"
 
     def apply(self, definition: Definition) -> bool:
-        """Change the definition; False where another edit took the place away."""
+        """Change the definition; return False if another edit has removed the place."""
         current: Any = definition
         for step in self.path[:-1]:
             if isinstance(current, dict):

@@ -1,4 +1,4 @@
-"""Real definitions, changed at random places as tired people and careless programs change them."""
+"""Random changes of real definitions, like mistakes of people and programs."""
 
 import random
 from copy import deepcopy
@@ -28,7 +28,7 @@ _RENAMED = ("Type", "nullables", "defaults", "item", "property", "x-kubernetes-l
 
 
 def defaulted(base: Definition, chosen: random.Random) -> tuple[Definition, str]:
-    """Return a copy with one or two changes, and what was done."""
+    """Return a copy with one or two changes, and their descriptions."""
     definition = deepcopy(base)
     done = [_change(definition, chosen) for _ in range(chosen.choice((1, 1, 1, 2)))]
     return definition, ", ".join(done)
@@ -65,7 +65,7 @@ def _change(definition: Definition, chosen: random.Random) -> str:
 
 
 def _places(value: Any, path: tuple[Any, ...]) -> Any:
-    """Return each place as what holds it, its key there, and its path."""
+    """Yield each place: the dict or list that has it, its key, and its path."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in entries:
         at = (*path, key)

@@ -1,4 +1,4 @@
-"""What the comparison found, as the page `docs/reference/crd-lint.md`."""
+"""Writes the results of the comparison into the page `docs/reference/crd-lint.md`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ object or array with a `format`. The API server accepts it by mistake; the linte
 
 @dataclass(frozen=True)
 class Figures:
-    """How often the verdicts agreed."""
+    """Counts of verdicts."""
 
     name: str
     total: int
@@ -57,12 +57,12 @@ class Figures:
 
     @property
     def rejected(self) -> int:
-        """How many the API server rejected."""
+        """Number of documents that the API server rejects."""
         return self.total - self.accepted
 
 
 def figures(name: str, comparisons: Sequence[Comparison]) -> Figures:
-    """Count."""
+    """Count the comparisons."""
     rejected = [each for each in comparisons if not each.answer.accepted and each.rejected]
     return Figures(
         name,
@@ -75,7 +75,7 @@ def figures(name: str, comparisons: Sequence[Comparison]) -> Figures:
 
 
 def by_family(comparisons: Iterable[Comparison]) -> list[Figures]:
-    """Count by where the documents come from; the last line is all of them."""
+    """Count by family of cases; the last entry has all cases."""
     every = list(comparisons)
     families = dict.fromkeys(each.case.family for each in every)
     parts = [figures(name, [each for each in every if each.case.family == name]) for name in families]
@@ -108,26 +108,26 @@ def _table(lines: Iterable[Figures]) -> str:
 
 
 def rules() -> str:
-    """Return the part of the page that lists the rules: it is held to be up to date by a test."""
+    """Return the list of rules in the page; a test keeps it up to date."""
     lines = ["## The rules", ""]
     for severity in LintSeverity:
         lines += [f"### {str(severity).capitalize()}s", "", "| rule | why | source |", "|---|---|---|"]
-        found = [rule for rule in RULES if rule.severity is severity]
-        lines += [f"| `{rule.name}` | {_cell(rule.why)} | {_cell(rule.source)} |" for rule in found]
+        rules_ = [rule for rule in RULES if rule.severity is severity]
+        lines += [f"| `{rule.name}` | {_cell(rule.why)} | {_cell(rule.source)} |" for rule in rules_]
         lines.append("")
     return "\n".join(lines)
 
 
 def _disagreements(comparisons: Iterable[Comparison]) -> str:
-    found = [each for each in comparisons if not each.agrees]
+    differing = [each for each in comparisons if not each.agrees]
     lines = ["### Every disagreement", ""]
-    if not found:
+    if not differing:
         return "\n".join([*lines, "None.", ""])
     lines += ["| document | API server | linter |", "|---|---|---|"]
-    for each in found:
-        said = "accepted" if each.answer.accepted else "; ".join(each.answer.messages[:1])
+    for each in differing:
+        theirs = "accepted" if each.answer.accepted else "; ".join(each.answer.messages[:1])
         ours = "; ".join(f"{finding.problem} (`{finding.rule}`)" for finding in each.rejected[:1]) or "accepted"
-        lines.append(f"| {_cell(each.case.name)} | {_cell(said)} | {_cell(ours)} |")
+        lines.append(f"| {_cell(each.case.name)} | {_cell(theirs)} | {_cell(ours)} |")
     return "\n".join([*lines, ""])
 
 

@@ -1,4 +1,4 @@
-"""Schemas made at random: mostly right, with keywords that may not belong where they are."""
+"""Random schemas: mostly valid, with some keywords in wrong places."""
 
 import random
 from typing import Any
@@ -44,13 +44,13 @@ _KEYWORDS: tuple[tuple[str, tuple[Any, ...]], ...] = (
 
 
 def keyword(chosen: random.Random) -> tuple[str, Any]:
-    """Return a keyword and a value of it."""
+    """Return a keyword and its value."""
     name, values = chosen.choice(_KEYWORDS)
     return name, chosen.choice(values)
 
 
 def schema(chosen: random.Random, depth: int) -> Schema:
-    """Return a schema; one in three has a keyword or two more than it should."""
+    """Return a schema; one in three has one or two additional keywords."""
     result = _right(chosen, depth)
     while chosen.random() < 0.25:
         name, value = keyword(chosen)

@@ -1,4 +1,4 @@
-"""Rules that name fields by reserved words, as they are and escaped, and patterns of all functions that take one."""
+"""Rules with reserved words as names of fields, plain and escaped, and patterns in all functions with patterns."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ _OF_PATTERNS = (
 
 
 def spelled() -> Iterator[tuple[str, Definition]]:
-    """Yield each rule, with a definition that has it."""
+    """Yield each rule, with a definition."""
     for word in sorted(RESERVED):
         for form in _OF_TEXTS:
             yield _ruled(form.format(word, word), {word: _SHORT})

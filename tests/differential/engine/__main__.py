@@ -1,10 +1,10 @@
-"""`python -m tests.differential.engine`: random requests, and what the review answers.
+"""`python -m tests.differential.engine`: reviews random requests, and compares two checkouts.
 
     python -m tests.differential.engine [--requests N] [--seed N] [--out FILE] [--compare CHECKOUT] [--case NUMBER]
 
-Each case is mutated and validated, so it counts as two requests. `--out` writes the answers, a line a case, so that
-those of two checkouts can be compared with `diff`. `--compare` asks another checkout the same, and prints where it
-differs: exit status 1. `--case` shows one case.
+Each case is mutated and validated, so it counts as two requests. `--out` writes the answers, one line for each case, so
+that `diff` can compare those of two checkouts. `--compare` runs the same cases in another checkout, and prints
+differences; the exit status is then 1. `--case` shows one case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import orjson
 from tests.differential.engine import drawing
 from tests.differential.engine.comparison import answers, differences
 
-#: Cases after which the command says how far it is.
+#: Number of cases between two progress lines.
 PROGRESS = 2500
 
 
@@ -31,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential.engine", description=__doc__.split("\n")[0])
     parser.add_argument("--requests", type=int, default=10_000, help="how many")
-    parser.add_argument("--seed", type=int, default=1, help="of all that is left to chance")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random requests")
     parser.add_argument("--out", type=Path, metavar="FILE", help="keep the answers in this file")
     parser.add_argument("--compare", type=Path, metavar="CHECKOUT", help="folder of another checkout")
     parser.add_argument("--show", type=int, default=10, help="differing cases that are printed")
@@ -71,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _verdicts(answered: dict[str, Any]) -> list[str]:
-    """Return what of an answer is counted."""
+    """Return the verdicts to count in an answer."""
     if "error" in answered:
         return [f"failed with {answered['error'].partition(':')[0]}"]
     return [

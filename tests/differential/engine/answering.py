@@ -1,9 +1,9 @@
-"""The answers of this checkout: reads cases as lines of JSON, and writes an answer a line.
+"""Reviews cases with the code of this checkout: reads cases as lines of JSON, and writes an answer for each.
 
     python -m tests.differential.engine.answering
 
-The first line is the cluster with the files of settings. Each checkout brings its own copy of this module: a change of the
-signature of `review` changes it, too.
+The first line is the cluster with the files of settings. Each checkout uses its own copy of this module, because it
+depends on the signature of `review`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Json: TypeAlias = dict[str, Any]
 
 
 class Cluster:
-    """What is known of the cluster's objects.
+    """The objects of the cluster.
 
     Args:
         objects: by resource, and then by namespace and name.
-        bare: whether it serves only resources of Kubernetes itself.
+        bare: whether it serves only Kubernetes' own resources.
     """
 
     def __init__(self, objects: Mapping[str, Mapping[str, Any]], *, bare: bool) -> None:
@@ -48,10 +48,10 @@ class Cluster:
 
 
 class Rights:
-    """What users may do: always the same for one question."""
+    """The rights of users: pseudo-random, but always the same for the same question."""
 
     def may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool | None:
-        """Answer, or know nothing."""
+        """Return whether the user has the right, or None if that is unknown."""
         return (True, True, False, None)[crc32(f"{user.name} {verb} {resource} {name} {namespace}".encode()) % 4]
 
 
@@ -62,7 +62,7 @@ def _configured(configured: Configured) -> Configured:
 
 
 class Answers:
-    """Answers cases.
+    """Reviews cases.
 
     Args:
         cluster: its objects, and the files of settings.
@@ -89,7 +89,7 @@ class Answers:
         return configured
 
     def answer(self, case: Json) -> Json:
-        """Return what both calls answer; an exception is an answer, too."""
+        """Return the responses of both calls; an exception is an answer, too."""
         answered: Json = {}
         try:
             asked = self._with_stored(case)
@@ -102,7 +102,7 @@ class Answers:
         return answered
 
     def _with_stored(self, case: Json) -> Json:
-        """Return the request; its old object with the defaults of its admission, if it is to have been admitted."""
+        """Return the request; in a case with `stored`, its old object has the defaults of mutation."""
         asked: Json = case["request"]
         if not case["stored"] or not isinstance(asked["oldObject"], dict):
             return asked
@@ -111,7 +111,7 @@ class Answers:
         return asked if admitted is None else {**asked, "oldObject": admitted}
 
     def _call(self, phase: Phase, case: Json, asked: Json) -> tuple[Any, Json]:
-        """Return the object after a call, None where it is denied, and the answer."""
+        """Return the object after a call, or None if it is denied, and the response."""
         configured = self._settings(tuple(case["settings"]))
         request = Request.parse({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked})
         access = None if case["cluster"] == "none" else Rights()
@@ -122,7 +122,7 @@ class Answers:
 
 
 def _recorded(response: Response) -> Json:
-    """Return the whole answer, and a checksum of the bounded one that the API server gets."""
+    """Return the complete response, and a checksum of the bounded response for the API server."""
     rules = response.rules or [""] * len(response.causes)
     return {
         "allowed": response.allowed,
@@ -134,7 +134,7 @@ def _recorded(response: Response) -> Json:
 
 
 def main() -> None:
-    """Answer line by line until the input ends."""
+    """Review line by line until the input ends."""
     for name in [name for name in os.environ if name.startswith("JOBGATE_")]:
         del os.environ[name]
     lines = iter(sys.stdin.buffer.readline, b"")

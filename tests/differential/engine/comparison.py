@@ -1,4 +1,4 @@
-"""Checkouts, each with a process that answers, and where their answers differ."""
+"""Runs a process for each checkout, and compares their answers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ import orjson
 
 from tests.differential.engine import drawing
 
-#: Cases that are drawn before their answers are read.
+#: Number of cases that are sent before their answers are read.
 BATCH = 500
 _MODULE = "tests.differential.engine.answering"
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A process that answers with the code of a checkout."""
+    """A process that reviews cases with the code of a checkout."""
 
     process: subprocess.Popen[bytes]
 
     def answers(self, lines: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield an answer for each line, both without the line's end.
+        """Yield an answer for each line; both are without a line break.
 
         Raises:
             RuntimeError: the process has ended.
@@ -56,7 +56,7 @@ class Checkout:
 def started(root: Path) -> Iterator[Checkout]:
     """Start the process of a checkout, with the kind of its `examples/own-kind`.
 
-    Its `answering` is asked, or ours where it has none.
+    It runs the checkout's module `answering`, or ours if it has none.
     """
     ours = Path(__file__).with_name("answering.py")
     theirs = root / ours.relative_to(drawing.ROOT)
@@ -81,7 +81,7 @@ def started(root: Path) -> Iterator[Checkout]:
 
 
 def _python(root: Path) -> Path:
-    """Return the Python of a checkout, or ours where it has none of its own."""
+    """Return the Python of a checkout, or ours if it has no virtual environment."""
     own = root / ".venv" / "bin" / "python"
     return own if own.exists() else Path(sys.executable)
 
@@ -101,7 +101,7 @@ def answers(seed: int, numbers: range, roots: Sequence[Path]) -> Iterator[tuple[
 
 
 def differences(ours: bytes, theirs: bytes) -> Iterator[str]:
-    """Yield what differs between two answers, a line each."""
+    """Yield a line for each difference between two answers."""
     local, remote = orjson.loads(ours), orjson.loads(theirs)
     for call in sorted(local.keys() | remote.keys()):
         here, there = local.get(call), remote.get(call)

@@ -1,7 +1,7 @@
-"""Draws requests from a seed: sound jobs, and jobs with a few or many mistakes, created and updated.
+"""Draws random requests: valid jobs, and jobs with a few or many mistakes, created and updated.
 
-Requests depend only on schemas, examples and the jobs of benchmarks, not on the code of the review: two checkouts with the
-same of these draw the same requests. Hypothesis would take ten times as long.
+Requests depend only on the seed, schemas, examples and the jobs of benchmarks, not on the code of the review: two
+checkouts with the same of these draw the same requests. Hypothesis would take ten times as long.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Schema: TypeAlias = Mapping[str, Any]
 ROOT: Final = Path(__file__).parents[3]
 OWN_KIND: Final = ROOT / "examples" / "own-kind"
 
-#: Flags of an installation, beside none. A word that ends in `.yaml` is a file of `FILES`.
+#: Flags of installations. A value that ends in `.yaml` is a file in `FILES`.
 _ALL_RUN: Final = tuple(
     word
     for kind in ("dijobs.diengine.opendilab.org", "jobs.batch.volcano.sh", "torchjobs.train.distributed.io")
@@ -74,14 +74,14 @@ _USERS: Final[tuple[Json, ...]] = (
     {},
 )
 
-#: Values that are right for one field or another, and those that nearly are.
+#: Values that are valid for some fields, and nearly valid ones.
 _ODD: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, 2, 3.0, 1.5, -1, 137, 65536, 2**31 - 1, 2**31, 2**63),
     *("", "a", "A_b", "*", "root", "main", "learner", "none", "None", "Always", "default", "closed", "x" * 64),
     *("0", "1500m", "1e1.5", "5m", "-1s", "/dev/shm", "/", "../x", "1.2.3.4", shapes.NASTY, "a" * 300, "$(A)"),
     *([], {}, [{}], [None], {"a": "b"}, [{"name": "v", "emptyDir": {}}], [{"name": "RANK"}], ["a", "a"]),
 )
-#: Annotations and labels that defaults, rules and readers look at, and others.
+#: Annotations and labels that the code reads, and others.
 _METADATA: Final[Mapping[str, tuple[Any, ...]]] = {
     "jobgate.dev/prerequisites": ("mnist", "install-wget, mnist", "local", "gone", "", "A\n", 7, "mnist\nmnist"),
     "jobgate.dev/prerequisites-recorded": ('[{"name":"mnist","generation":1,"hash":"a"}]', "x"),
@@ -96,7 +96,7 @@ _METADATA: Final[Mapping[str, tuple[Any, ...]]] = {
     "example.com/owner": ("jane", "x" * 300),
     "-/": ("x",),
 }
-#: What rules look for by key, beside what the examples have.
+#: Values that rules look for, by key, in addition to those of the examples.
 _LOOKED_FOR: Final[Mapping[str, tuple[Any, ...]]] = {
     "name": (
         *("RANK", "WORLD_SIZE", "MASTER_ADDR", "VC_TASK_INDEX", "VK_TASK_INDEX", "DI_RANK", "DMLC_ROLE", "TASK_INDEX"),
@@ -143,7 +143,7 @@ _STATUSES: Final[tuple[Json, ...]] = (
 
 @dataclass(frozen=True)
 class Subject:
-    """A kind, its schema, and jobs of it to begin with, as JSON."""
+    """A kind, its schema, and jobs to start from, as JSON."""
 
     api_version: str
     kind: str
@@ -155,7 +155,7 @@ class Subject:
 
 @dataclass
 class Place:
-    """A value inside an object: what holds it, its key there, how deep it is, and its schema, where that is known."""
+    """A value inside an object: its dict or list, its key, its depth, and its schema if that is known."""
 
     owner: Any
     key: Any
@@ -198,7 +198,7 @@ def _examples(pattern: str) -> list[Json]:
 
 
 def _benchmarked() -> Iterator[Json]:
-    """Yield the jobs of the benchmarks, most of them small."""
+    """Yield jobs of the benchmarks, most of them small."""
     for kind in ("DIJob", "Job", "MxJob", "TorchJob"):
         for warned in (False, True):
             for tasks in (1, 2, 3):
@@ -208,7 +208,7 @@ def _benchmarked() -> Iterator[Json]:
 
 @cache
 def _known() -> Mapping[str, tuple[bytes, ...]]:
-    """Return by key what good and broken jobs have there, as JSON."""
+    """Return the values of good and broken jobs, as JSON, by key."""
     by_key: dict[str, dict[bytes, None]] = {}
     for subject in subjects():
         for text in (*subject.good, *subject.broken):
@@ -299,7 +299,7 @@ def _objects(chance: Random, subject: Subject) -> tuple[Any, Any]:
 
 
 def _base(chance: Random, subject: Subject) -> Any:
-    """Draw a job to begin with."""
+    """Draw a job to start from."""
     way = chance.choices(("good", "broken", "drawn", "shape", "any"), (74, 10, 7, 7, 2))[0]
     if way == "broken" and subject.broken:
         return orjson.loads(chance.choice(subject.broken))
@@ -316,7 +316,7 @@ def _base(chance: Random, subject: Subject) -> Any:
 
 
 def _shaped(chance: Random, subject: Subject) -> Any:
-    """Draw a job of a hostile shape, in a size that costs little."""
+    """Draw a small job of a hostile shape."""
     kinds = {kind.gvk.kind: kind for kind in built_in()}
     kind = kinds.get(subject.kind) or chance.choice([*kinds.values()])
     shape: Callable[..., Any] = chance.choice((*shapes.OF_A_TEMPLATE, *shapes.OF_A_JOB))
@@ -335,7 +335,7 @@ def _edited(chance: Random, subject: Subject, document: Any, edits: int) -> Any:
 
 
 def _places(chance: Random, subject: Subject, document: Json) -> list[Place]:
-    """Return the places of a document, most of the time only those near the top: there are fewer."""
+    """Return places in a document, often only those near the top, which are fewer."""
     spec = document.get("spec")
     if not isinstance(spec, dict | list):
         return [Place(document, "spec", 0)] if "spec" in document else []
@@ -388,7 +388,7 @@ def _edit(chance: Random, place: Place) -> None:
 
 
 def _add(chance: Random, owner: Json, schema: Schema) -> None:
-    """Add a field that the schema has and the object has not."""
+    """Add a field of the schema that the object does not have."""
     missing = sorted(schema.get("properties", {}).keys() - owner.keys())
     if not missing:
         owner[chance.choice(("a", "b", "main", "unknown"))] = _odd(chance)
@@ -401,7 +401,7 @@ def _add(chance: Random, owner: Json, schema: Schema) -> None:
 
 
 def _equal(chance: Random, items: list[Any]) -> None:
-    """Give two objects of a list one value in common."""
+    """Give two objects of a list the same value of a field."""
     objects = [item for item in items if isinstance(item, dict) and item]
     if len(objects) > 1:
         first, second = chance.sample(objects, 2)
@@ -446,12 +446,12 @@ def _edit_metadata(chance: Random, document: Json) -> None:
 
 
 def _odd(chance: Random) -> Any:
-    """Draw any value, of whatever type."""
+    """Draw a value of any type."""
     return orjson.loads(orjson.dumps(chance.choice(_ODD)))
 
 
 def _near(chance: Random, value: Any, schema: Schema) -> Any:
-    """Draw a value that is just beyond a bound of the schema, or just within it."""
+    """Draw a value just within or beyond a bound of the schema."""
     values: list[Any] = [None]
     for bound in ("minimum", "maximum"):
         if bound in schema:
@@ -475,7 +475,7 @@ _TEXTS: Final = ("a", "main", "main", "data", "learner", "500m", "1Gi", "/data",
 
 
 def _right(chance: Random, schema: Schema, depth: int) -> Any:
-    """Draw a value that the schema takes, so far as patterns allow that."""
+    """Draw a value that is valid according to the schema, except for patterns."""
     if "enum" in schema:
         return chance.choice(schema["enum"])
     match schema.get("type"):

@@ -1,1 +1,1 @@
-"""Objects of many schemas, judged here and by a real API server."""
+"""Objects of many schemas, evaluated locally and by a real API server."""

@@ -1,10 +1,11 @@
-"""`python -m tests.differential.objects`: what we make of thousands of objects, and what a real API server makes of them.
+"""`python -m tests.differential.objects`: compares the local evaluation of objects with that of a real API server.
 
     python -m tests.differential.objects --models tests.crdgen --models tests.crdgen.cli.shop
         [--seed N] [--schemas N] [--objects N] [--dumped N] [--only TEXT] [--output FILE]
 
-Each object is pruned, defaulted and accepted or rejected by `crdgen.evaluate`, and sent to the API server as a dry-run
-create; the figures go to `docs/reference/crd-evaluation.md`. Code 1 when the two disagree and nobody has said why.
+Each of thousands of objects is pruned, defaulted and accepted or rejected by `crdgen.evaluate`, and sent to the API
+server as a dry-run create; the results go to `docs/reference/crd-evaluation.md`. The exit status is 1 if there is a
+difference that is not known.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Objects of many schemas, each judged twice: here, and by a real API server."""
+"""Evaluates objects of many schemas locally and by a real API server."""
 
 import json
 import secrets
@@ -23,17 +23,17 @@ CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP: Final = "objects.example.com"
 DRY_RUN: Final = {"dryRun": "All", "fieldValidation": "Ignore"}
 
-#: An object that cannot be read or written at all is rejected, too.
+#: 400 and 500 are rejections, too: of objects that the API server cannot decode or encode.
 _VERDICTS: Final = {201: True, 422: False, 400: False, 500: False}
 
-#: A CRD with more would be too large for etcd; each that comes or goes makes the API server rebuild its OpenAPI.
+#: A larger CRD would not fit into etcd; with few CRDs the API server rarely rebuilds its OpenAPI document.
 _MOST_SCHEMAS: Final = 200
 _MOST_BYTES: Final = 900_000
 
 
 @dataclass
 class Comparison:
-    """Schemas whose objects are compared, and what came of it so far.
+    """Compares objects of schemas.
 
     Attributes:
         clients: Each sends one object at a time.
@@ -49,7 +49,7 @@ class Comparison:
     rejected: dict[str, str] = field(default_factory=dict)
 
     def of(self, schemas: Iterable[Named]) -> Iterator[Result]:
-        """Yield what both make of each object."""
+        """Yield the result of each object."""
         free: SimpleQueue[ClusterApi] = SimpleQueue()
         for client in self.clients:
             free.put(client)
@@ -86,7 +86,7 @@ class Comparison:
                 yield Author.MODEL, value
 
     def _create(self, pack: Sequence[Named]) -> tuple[Sequence[Named], dict[str, Any]]:
-        """Create a CRD of those schemas of the pack that the API server takes, and return both."""
+        """Create a CRD with the valid schemas of the pack, and return these schemas and the CRD."""
         crd = of_fields(pack, new_kind())
         if _created(self.clients[0], crd):
             pack = [named for named in pack if self._is_taken(named)]
@@ -103,7 +103,7 @@ class Comparison:
 
 
 def packs(schemas: Iterable[Named]) -> Iterator[list[Named]]:
-    """Yield the schemas in groups that fit into one CRD: making CRDs takes the API server longer than judging objects."""
+    """Yield the schemas in groups that fit into one CRD, because creating CRDs takes longer than checking objects."""
     pack: list[Named] = []
     left = _MOST_BYTES
     for named in schemas:
@@ -132,18 +132,18 @@ def definition(spec: Schema, kind: str) -> dict[str, Any]:
 
 
 def of_fields(pack: Sequence[Named], kind: str) -> dict[str, Any]:
-    """Return a CRD whose spec has a field of each schema."""
+    """Return a CRD with a field of the spec for each schema."""
     return definition({"type": "object", "properties": {named.name: dict(named.schema) for named in pack}}, kind)
 
 
 def new_kind() -> str:
-    """Return the name of a kind that no other test has."""
+    """Return a unique name of a kind."""
     return f"Thing{secrets.token_hex(4)}"
 
 
 @contextmanager
 def served(api: ClusterApi, crd: dict[str, Any]) -> Iterator[str]:
-    """Give the path of the CRD's objects, which are served for a while."""
+    """Create the CRD while the block runs; yields the path of its objects."""
     words = _created(api, crd)
     assert not words, words
     with _until_deleted(api, crd) as path:
@@ -151,7 +151,7 @@ def served(api: ClusterApi, crd: dict[str, Any]) -> Iterator[str]:
 
 
 def _created(api: ClusterApi, crd: dict[str, Any], params: Params | None = None) -> str:
-    """Create the CRD, and return the API server's words against it, or none."""
+    """Create the CRD, and return the API server's error, or an empty text."""
     status, answer = api.post(CRDS, crd, params)
     return "" if status == 201 else f"{status}: {answer.get('message')}"
 
@@ -171,7 +171,7 @@ def _is_served(api: ClusterApi, path: str) -> bool:
 
 
 def whole(kind: str, spec: Any) -> dict[str, Any]:
-    """Return an object as it is written."""
+    """Return an object with this spec."""
     return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "one"}, "spec": spec}
 
 
@@ -181,7 +181,7 @@ def _evaluator(named: Named) -> Evaluator:
 
 
 def _judged(evaluator: Evaluator, named: Named, author: Author, written: dict[str, Any], answer: Answer) -> Result:
-    """Return what both make of an object, of which only the field of this schema counts."""
+    """Return the result of an object; only the field of this schema counts."""
     ours = evaluator.default(evaluator.prune(written))
     status, there = answer
     if status not in _VERDICTS:
@@ -200,5 +200,5 @@ def _judged(evaluator: Evaluator, named: Named, author: Author, written: dict[st
 
 
 def _field(object_: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the spec with this field only; without it, where it is not there."""
+    """Return the spec with this field only, or empty if the field is missing."""
     return {key: value for key, value in object_.get("spec", {}).items() if key == name}

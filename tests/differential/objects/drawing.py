@@ -1,4 +1,4 @@
-"""Objects drawn outside of a test: always the same ones for a seed; also as programs write them that have the model."""
+"""Draws random objects with hypothesis outside of a test, from schemas and from models."""
 
 import json
 import warnings
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 def drawn(strategy: SearchStrategy[T], count: int, start: int) -> list[T]:
-    """Return up to so many values: fewer, where there are not as many.
+    """Return up to `count` values; the same seed gives the same values.
 
     Raises:
-        hypothesis.errors.Unsatisfiable: the strategy gives none.
+        hypothesis.errors.Unsatisfiable: the strategy gives no value.
     """
     values: list[T] = []
 
@@ -41,13 +41,13 @@ def drawn(strategy: SearchStrategy[T], count: int, start: int) -> list[T]:
     return values
 
 
-#: How people call `model_dump`.
+#: Usual arguments of `model_dump`.
 _WAYS: Final[tuple[dict[str, Any], ...]] = ({}, {"exclude_none": True}, {"exclude_unset": True}, {"round_trip": True})
 
 
 @st.composite
 def dumped(draw: st.DrawFn, model: type[BaseModel]) -> Any:
-    """Draw an instance of the model, as JSON: its values come from what Pydantic says of it, and not from `crdgen`."""
+    """Draw an instance of the model, as JSON; its values come from Pydantic's JSON schema, not from `crdgen`."""
     value = draw(right(_schema(model)))
     try:
         instance = model.model_validate_json(json.dumps(value))
@@ -59,6 +59,6 @@ def dumped(draw: st.DrawFn, model: type[BaseModel]) -> Any:
 @cache
 def _schema(model: type[BaseModel]) -> Schema:
     with warnings.catch_warnings():
-        # A default that JSON does not have says nothing of what the model takes.
+        # Defaults without a JSON form do not matter here.
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
         return model.model_json_schema(by_alias=True, mode="validation")

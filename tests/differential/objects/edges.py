@@ -1,4 +1,4 @@
-"""Values where what the API server does is not what the schema seems to say, each with its schema."""
+"""Schemas and values for which the API server's verdict is unexpected."""
 
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Expressions over one value, which all give true, and some that fail."""
+"""CEL expressions over one value that are true, and some that fail."""
 
 from typing import Any, Final
 
@@ -113,7 +113,7 @@ TRUE: Final = [
     "sets.contains(self.numbers, [1, 3]) && sets.intersects([9, 1], self.numbers) && sets.equivalent([1, 1], [1])",
     "self.words == ['a', 'b'] && ['c'] + self.words == ['c', 'a', 'b']",
     "self.tasks.all(t, t.name in ['a', 'b']) && self.tasks[0].replicas == 1",
-    # What is not there.
+    # Missing fields.
     "!has(self.absent) && has(self.one) && !has(self.tasks[1].replicas) && has(self.tasks[0].replicas)",
     "!has(self.nothing)",
     "self.?absent.orValue('x') == 'x' && self.?one.hasValue() && !self.?absent.hasValue()",

@@ -1,11 +1,11 @@
-"""Structural schemas, made up."""
+"""Random structural schemas."""
 
 import random
 from typing import Any
 
 
 def made(random_: random.Random, depth: int = 0) -> dict[str, Any]:
-    """Return a made-up structural schema of an object."""
+    """Return a random structural schema of an object."""
     return _object(random_, depth)
 
 

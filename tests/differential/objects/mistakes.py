@@ -1,4 +1,4 @@
-"""Mistakes, as people and machines make them: a right value that is wrong in a place or two."""
+"""Mistakes of people and programs: valid values with a few wrong places."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 #: Instead of a value: remove the field or the item.
 _ABSENT: Final = object()
-#: How many mistakes an object has: one says most, none and several say something else.
+#: Number of mistakes in an object: mostly one, which tests most.
 _COUNTS: Final = (0, 0, 0, 1, 1, 1, 1, 2, 4)
 _UNKNOWN: Final = "unknown"
 _UNKNOWN_VALUES: Final[tuple[Any, ...]] = ({}, None, 1, {"a": {}}, [{"a": 1}])
@@ -36,7 +36,7 @@ _OTHERS: Final[tuple[Any, ...]] = (
     {"a": None},
     ["a"],
 )
-#: Longer texts and lists are not made, only to be one too long.
+#: Maximum length of a text or list that is too long.
 _LONGEST: Final = 2000
 
 
@@ -51,7 +51,7 @@ class Place:
 
 @st.composite
 def near(draw: st.DrawFn, schema: Schema) -> Any:
-    """Draw a value that the schema takes, or one with a few mistakes."""
+    """Draw a valid value, or a value with a few mistakes."""
     value = draw(right(schema))
     for _ in range(draw(st.sampled_from(_COUNTS))):
         value = draw(mistaken(schema, value))
@@ -66,7 +66,7 @@ def mistaken(draw: st.DrawFn, schema: Schema, value: Any) -> Any:
 
 
 def places(schema: Schema, value: Any, path: Path = ()) -> Iterator[Place]:
-    """Yield all places of a value, itself first."""
+    """Yield all places in a value, the value itself first."""
     for branch in (*schema.get("allOf", ()), *schema.get("anyOf", ()), *schema.get("oneOf", ())):
         schema = merged(branch, schema)
     yield Place(path, schema, value)
@@ -81,8 +81,8 @@ def places(schema: Schema, value: Any, path: Path = ()) -> Iterator[Place]:
 
 
 def _mistake(kind: Callable[[Place], Sequence[Any]], place: Place) -> st.SearchStrategy[Any]:
-    found = kind(place)
-    return st.sampled_from(found) if found else JSON
+    values = kind(place)
+    return st.sampled_from(values) if values else JSON
 
 
 def _gone(_: Place) -> Sequence[Any]:
@@ -186,7 +186,7 @@ def _lists(schema: Schema, values: list[Any]) -> Iterator[list[Any]]:
 
 
 def _changed(value: Any, path: Path, other: Any) -> Any:
-    """Return the value with another one at a place; the rest is shared."""
+    """Return a copy of the value with another value at the path; the rest is shared."""
     if not path:
         return None if other is _ABSENT else other
     step, *rest = path

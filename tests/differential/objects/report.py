@@ -1,4 +1,4 @@
-"""The page about the comparison."""
+"""Writes the page about the comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -60,7 +60,7 @@ def page(results: Sequence[Result], seed: int, rejected: Mapping[str, str]) -> s
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Return the figures in a few sentences."""
+    """Return the counts in a few sentences."""
     agreed = [result for result in results if not result.differs]
     taken = sum(result.taken_there for result in agreed)
     meant = sum(bool(result.explained) for result in results)

@@ -1,4 +1,4 @@
-"""What was made of one object, here and there."""
+"""The result of one object, locally and at the API server."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ _LOW, _HIGH = RANGES["int64"]
 
 
 class Author(StrEnum):
-    """Who wrote an object: a person, or hypothesis, who knows the schema or the model."""
+    """The origin of an object: written by hand, or drawn from the schema or the model."""
 
     HAND = "hand"
     SCHEMA = "schema"
@@ -22,16 +22,16 @@ class Author(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What both made of an object.
+    """The result of an object.
 
     Attributes:
-        schema, source: The schema's name, and where it comes from.
-        author: What the object was drawn from.
-        value: The object as it was written, in the schema's place.
-        violations: Why it is rejected here; none, and it is taken.
-        taken_there: The server's verdict.
-        here, there: What became of the object, under the schema's name; of what the server rejects it says nothing.
-        message: The server's words against it.
+        schema, source: The schema's name, and its source.
+        author: The origin of the object.
+        value: The value of the schema's field.
+        violations: Why the local evaluation rejects it; empty if it is accepted.
+        taken_there: Whether the API server accepts it.
+        here, there: The resulting field, locally and at the API server; empty if the API server rejects the object.
+        message: The API server's error.
     """
 
     schema: str
@@ -46,21 +46,21 @@ class Result:
 
     @property
     def taken_here(self) -> bool:
-        """Whether nothing is held against it here."""
+        """Whether the local evaluation accepts it."""
         return not self.violations
 
     @property
     def differs(self) -> bool:
-        """Whether the verdicts, or what both made of an object that they take, are not the same."""
+        """Whether the verdicts differ, or the resulting fields if both accept it."""
         return self.taken_here != self.taken_there or (self.taken_here and not same(self.here, self.there))
 
     @property
     def explained(self) -> str:
-        """Why the two differ, where that is known and meant."""
+        """Why the two differ, if that is a known difference."""
         return next((why for why, holds in KNOWN if self.differs and holds(self)), "")
 
     def sentence(self) -> str:
-        """Return what a person looks into."""
+        """Return a description of the result."""
         words = "; ".join(f"{shown(violation.path)}: {violation.message}" for violation in self.violations)
         return (
             f"{self.schema}, by {self.author}: {self.value!r}\n"
@@ -97,7 +97,7 @@ def _is_number_of_enum(result: Result) -> bool:
 
 
 _UNCHECKED: Final = re.compile("must be of type (creditcard|isbn|isbn10|isbn13|rgbcolor):")
-#: Differences that are meant.
+#: Known, intended differences.
 KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
     (
         "a list where a string with a format is expected is rejected here; no typed client could read it",
@@ -110,9 +110,9 @@ KNOWN: Final[list[tuple[str, Callable[[Result], bool]]]] = [
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are the same to the API server.
+    """Whether two JSON values are the same for the API server.
 
-    JSON does not tell 1.0 from 1, but true from 1; a number that no integer of 64 bits holds is a float.
+    1.0 and 1 are the same, true and 1 are not; a number that does not fit into 64 bits is a float.
     """
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)

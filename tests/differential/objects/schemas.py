@@ -1,4 +1,4 @@
-"""Schemas to draw objects of: generated ones, one with rules, and made-up ones."""
+"""Schemas for random objects: generated ones, one with rules, and random ones."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,12 +26,12 @@ MADE_UP: Final = "made-up schemas"
 
 @dataclass(frozen=True)
 class Named:
-    """A schema to make objects of.
+    """A schema for random objects.
 
     Attributes:
-        name, source: What it is called, and where it comes from.
-        model: The model that it was generated from.
-        samples: Objects that are tried whatever is drawn.
+        name, source: Its name and its source.
+        model: The model that it is generated from.
+        samples: Objects that are always compared.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Named:
 
 
 def every(seed: int, made_up: int, packages: Sequence[str] = ()) -> Iterator[Named]:
-    """Yield all schemas: the generated ones, one with rules, and `made_up` made-up ones."""
+    """Yield all schemas: the generated ones, one with rules, and `made_up` random ones."""
     yield from generated(*packages)
     yield with_rules()
     yield from at_edges()
@@ -53,9 +53,9 @@ def every(seed: int, made_up: int, packages: Sequence[str] = ()) -> Iterator[Nam
 
 
 def generated(*packages: str, step: int = 1) -> Iterator[Named]:
-    """Yield the schemas of the known models and of those in the test modules of packages; with a step, of every n-th."""
+    """Yield the schemas of known models, and of models in the test modules of packages; only every `step`-th model."""
     for source, model in islice(_models(packages), 0, None, step):
-        # Some models of tests have no schema, on purpose.
+        # Some models of tests intentionally have no schema.
         with suppress(SchemaError):
             yield Named(_name(model), structural_schema(model), source, model)
 
@@ -103,17 +103,17 @@ def _modules(package: str) -> list[str]:
 
 
 def with_rules() -> Named:
-    """Return a schema with rules that hold for some objects only."""
+    """Return a schema with rules that only some objects follow."""
     return Named("expressions", EXPRESSIONS | {"x-kubernetes-validations": RULES}, "a schema with many rules")
 
 
 def at_edges() -> Iterator[Named]:
-    """Yield schemas with values that are judged otherwise than they seem."""
+    """Yield schemas with values for which the API server's verdict is unexpected."""
     for name, (schema, samples) in EDGES.items():
         yield Named(name, schema, "edges of types", samples=samples)
 
 
-#: Rules that hold for some objects only.
+#: Rules that only some objects follow.
 RULES = [
     {"rule": "!has(self.one) || self.one < 5", "message": "one is small"},
     {

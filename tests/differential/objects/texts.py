@@ -1,4 +1,4 @@
-"""Texts: of each format, of a pattern, and those that are of a format by a hair, or not."""
+"""Random texts: of each format, of a pattern, and texts that are just within a format, or just not."""
 
 import base64
 import re
@@ -9,7 +9,7 @@ from typing import Any, Final
 from hypothesis import provisional
 from hypothesis import strategies as st
 
-#: Letters, blanks, signs of more than one byte, and of more than one UTF-16 unit; no half of such, which JSON lacks.
+#: Letters, blanks, and characters of several bytes or UTF-16 units; no surrogates, which JSON cannot have.
 LETTERS: Final = st.sampled_from("abcxAZ019 -_./:é€\U0001f600\n\t\0") | st.characters(exclude_categories=["Cs"])
 
 WORDS: Final = ("", "a", "b", "ab", "abc", "A", "1", "80", "http", "1Gi", "500m", "ä", "a\n", " a", "a-b", "a.b", "/a")
@@ -23,7 +23,7 @@ def _joined(separator: str, parts: st.SearchStrategy[str], least: int, most: int
     return st.lists(parts, min_size=least, max_size=most).map(separator.join)
 
 
-# Of our days mostly: bounds of dates are not in every schema that there is of them.
+# Mostly dates of this century: schemas often lack the bounds of dates.
 _DAYS: Final = st.dates(date(2021, 1, 1), date(2090, 1, 1)) | st.dates()
 _STAMPS: Final = st.builds(
     _stamp,
@@ -37,7 +37,7 @@ _UUIDS: Final = st.uuids().map(str)
 _SPANS: Final = _joined("", st.from_regex(r"\A[0-9]{1,3}(\.[0-9])?(ns|us|ms|s|m|h)\Z"), 1, 3)
 _OCTETS: Final = st.from_regex(r"\A[0-9a-fA-F]{2}\Z")
 
-#: Texts that are of a format; `password` and others take any.
+#: Valid texts of each format; other formats, such as `password`, accept any text.
 RIGHT: Final[dict[str, st.SearchStrategy[str]]] = {
     "bsonobjectid": st.from_regex(r"\A[0-9a-f]{24}\Z"),
     "byte": st.binary(max_size=8).map(lambda raw: base64.b64encode(raw).decode()),
@@ -66,7 +66,7 @@ RIGHT: Final[dict[str, st.SearchStrategy[str]]] = {
     "uuid3": _UUIDS.map(lambda text: f"{text[:14]}3{text[15:]}"),
     "uuid4": st.uuids(version=4).map(str),
     "uuid5": st.uuids(version=5).map(str),
-    # Words of Pydantic's, which no API server checks.
+    # Formats of Pydantic, which no API server checks.
     "ipvanyaddress": _ADDRESSES,
     "ipvanyinterface": st.builds("{}/{}".format, _ADDRESSES, st.integers(0, 32)),
     "ipvanynetwork": _ADDRESSES,
@@ -75,7 +75,7 @@ RIGHT: Final[dict[str, st.SearchStrategy[str]]] = {
     "time": st.times().map(str),
 }
 
-#: What is nearly of a format, or of another one than it seems.
+#: Texts that nearly have a format, or have another format than it seems.
 DOUBTFUL: Final = (
     *("2026-02-30", "2026-1-2", "0000-02-29", "2026-01-02T03:04:05", "2026-01-02 03:04:05Z", "2026-01-02T24:00:00Z"),
     *("2026-01-02T03:04:60Z", "2026-01-02T03:04:05,5Z", "2026-01-02T03:04:05.Z", "2026-01-02T03:04:05+0100"),
@@ -125,13 +125,13 @@ DOUBTFUL: Final = (
 
 
 def of_format(name: str) -> st.SearchStrategy[str] | None:
-    """Return texts of a format, or None where any text is."""
+    """Return texts of a format, or None if the format accepts any text."""
     return RIGHT.get(name)
 
 
 @cache
 def matching(pattern: str) -> st.SearchStrategy[str]:
-    """Return texts that match a pattern of RE2, or any where Python does not compile it."""
+    """Return texts that match a pattern of RE2, or any texts if Python cannot compile it."""
     try:
         return st.from_regex(re.compile(pattern.replace("[[:", "\\p"), re.ASCII))
     except re.error:
@@ -140,7 +140,7 @@ def matching(pattern: str) -> st.SearchStrategy[str]:
 
 @cache
 def text(least: int, most: int) -> st.SearchStrategy[str]:
-    """Return texts of so many code points."""
+    """Return texts with `least` to `most` code points."""
     fitting = [word for word in WORDS if least <= len(word) <= most]
     drawn = st.text(LETTERS, min_size=least, max_size=most)
     return st.sampled_from(fitting) | drawn if fitting else drawn

@@ -1,4 +1,4 @@
-"""Values of a schema: a structural one, or the JSON schema of a Pydantic model."""
+"""Random values of a schema: of a structural schema, or the JSON schema of a Pydantic model."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil, floor
@@ -13,9 +13,9 @@ from tests.differential.objects.texts import ANY, matching, of_format, text
 
 Schema = Mapping[str, Any]
 
-#: Far from the borders, where schemas rarely say anything.
+#: Numbers beyond this are rarely bounds of a schema.
 _FAR: Final = 1_000_000
-#: How many of the fields that may be left out an object has at most, by its depth; deeper ones have none.
+#: Maximum number of optional fields in an object, by its depth; deeper objects have none.
 _FIELDS: Final = (6, 4, 3, 2, 1, 1)
 _KEYS: Final = st.sampled_from(["a", "b", "c", "1", "q/r", "x.y", "", "ä", "metadata"])
 
@@ -30,18 +30,18 @@ SCALARS: Final[st.SearchStrategy[Any]] = st.one_of(
 JSON: Final[st.SearchStrategy[Any]] = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3), max_leaves=5
 )
-#: Where a type is all that a schema says.
+#: Values for a schema with only a type.
 _OF_TYPE: Final = MappingProxyType({None: JSON, "boolean": st.booleans(), "null": st.none()})
 
 
 @st.composite
 def right(draw: st.DrawFn, schema: Schema) -> Any:
-    """Draw what the schema takes, but for its CEL rules, its `not`, and what contradicts itself in it."""
+    """Draw a valid value of the schema; CEL rules, `not` and contradictions in the schema are ignored."""
     return _Drawing(draw, schema.get("$defs", {})).value(schema, 0)
 
 
 class _Drawing:
-    """One value in the making."""
+    """Draws one value."""
 
     def __init__(self, draw: st.DrawFn, definitions: Schema) -> None:
         self.draw = draw
@@ -77,7 +77,7 @@ class _Drawing:
         return self.draw(st.integers(1, times)) == times
 
     def _plain(self, schema: Schema) -> Schema:
-        """Return the schema with what it refers to, all of `allOf`, and one branch of each choice."""
+        """Return the schema merged with its references, all of `allOf`, and one branch of each choice."""
         while "$ref" in schema:
             rest = {key: child for key, child in schema.items() if key != "$ref"}
             schema = merged(self.definitions[schema["$ref"].rpartition("/")[2]], rest)
@@ -108,13 +108,13 @@ class _Drawing:
         optional = [name for name in properties if name not in needed]
         most = _FIELDS[depth] if depth < len(_FIELDS) else 0
         chosen = self.draw(st.lists(st.sampled_from(optional), max_size=most, unique=True)) if optional and most else []
-        made = {name: self.value(properties.get(name, {}), depth + 1) for name in (*needed, *chosen)}
+        fields = {name: self.value(properties.get(name, {}), depth + 1) for name in (*needed, *chosen)}
         if schema.get("x-kubernetes-embedded-resource"):
-            made |= self.draw(_RESOURCES)
-        return made | self._entries(schema, len(made), depth)
+            fields |= self.draw(_RESOURCES)
+        return fields | self._entries(schema, len(fields), depth)
 
-    def _entries(self, schema: Schema, there: int, depth: int) -> dict[str, Any]:
-        """Return entries that no property names, as many as the bounds let."""
+    def _entries(self, schema: Schema, existing: int, depth: int) -> dict[str, Any]:
+        """Return entries beside the properties, as many as the bounds allow."""
         entries = dict(schema.get("patternProperties", {}))
         extra = schema.get("additionalProperties", schema.get("x-kubernetes-preserve-unknown-fields"))
         if not entries and not extra:
@@ -125,8 +125,8 @@ class _Drawing:
             keys = matching(pattern)
         elif "propertyNames" in schema:
             keys = right({"$defs": self.definitions, "type": "string", **schema["propertyNames"]})
-        least = max(schema.get("minProperties", 0) - there, 0)
-        most = max(min(schema.get("maxProperties", 10) - there, least + 2), least)
+        least = max(schema.get("minProperties", 0) - existing, 0)
+        most = max(min(schema.get("maxProperties", 10) - existing, least + 2), least)
         count = self.draw(st.integers(least, most))
         child = extra if isinstance(extra, Mapping) else {}
         return {self.draw(keys): self.value(child, depth + 1) for _ in range(count)}
@@ -190,7 +190,7 @@ class _Drawing:
         return self.draw(st.floats(low, high, allow_nan=False, allow_infinity=False))
 
 
-#: Text with other text in it.
+#: Formats of texts with a media type.
 _CONTENT: Final = MappingProxyType({"application/json": "json-string"})
 
 _RESOURCES: Final = st.fixed_dictionaries(
@@ -204,7 +204,7 @@ _RESOURCES: Final = st.fixed_dictionaries(
 
 
 def merged(schema: Schema, other: Schema) -> Schema:
-    """Return a schema of what both take; where both bound the same, the other one's bound."""
+    """Return both schemas merged; for the same keyword, the value of `other` is used."""
     both = {**schema, **other}
     if "required" in schema and "required" in other:
         both["required"] = list(dict.fromkeys([*schema["required"], *other["required"]]))
@@ -216,7 +216,7 @@ def merged(schema: Schema, other: Schema) -> Schema:
 
 
 def _bounds(schema: Schema) -> tuple[float | None, float | None]:
-    """Return the least and the most; `exclusiveMinimum` is true or false in a structural schema, else a number."""
+    """Return minimum and maximum; `exclusiveMinimum` is a boolean in a structural schema, else a number."""
     return _bound(schema, "minimum", "exclusiveMinimum", 1), _bound(schema, "maximum", "exclusiveMaximum", -1)
 
 
@@ -235,8 +235,8 @@ def _step(schema: Schema) -> float:
 
 
 def _once(values: Iterable[Any], key: Any) -> list[Any]:
-    """Return each value once: of those with one key the first."""
-    found: dict[Any, Any] = {}
+    """Return the values without duplicates: the first value of each key."""
+    unique: dict[Any, Any] = {}
     for value in values:
-        found.setdefault(key(value), value)
-    return list(found.values())
+        unique.setdefault(key(value), value)
+    return list(unique.values())

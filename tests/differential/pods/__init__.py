@@ -1,5 +1,5 @@
-"""Our verdict on pod templates against that of a real API server, case by case.
+"""Compares our verdict on pod templates with a real API server's.
 
-`cases` makes mutated Pods, `answer` asks the API server (a dry-run create), and our schema and rules,
-`comparison` lays the answers side by side and `report` writes them down. `python -m tests.differential.pods` runs all of it.
+`cases` generates mutated Pods. `answer` gets the verdicts of the API server (by a dry-run create) and of our schema and
+rules, `comparison` compares them, and `report` writes the page. `python -m tests.differential.pods` runs all of it.
 """

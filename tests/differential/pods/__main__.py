@@ -1,9 +1,9 @@
-"""`python -m tests.differential.pods`: our verdict on thousands of Pods against a real API server's, written to `docs/`.
+"""`python -m tests.differential.pods`: compares our verdict on thousands of Pods with a real API server's, for `docs/`.
 
     python -m tests.differential.pods [--seed N] [--output FILE]
 
-It takes about three minutes. Code 1 when we reject, and do not mean to, what the server takes,
-or miss more than 0.5 % of what it rejects without meaning to.
+It takes about three minutes. Known differences aside, the exit status is 1 if we reject a Pod that the server accepts, or
+accept more than 0.5 % of the Pods that it rejects.
 """
 
 import argparse

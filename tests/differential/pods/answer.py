@@ -1,4 +1,4 @@
-"""Answers to the question whether a Pod may be: the API server's, to a dry-run create by an administrator, and ours."""
+"""Verdicts on a Pod: the API server's, from a dry-run create by an administrator, and ours."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.differential.pods.case import Pod, written
 from webhook.cause import Cause
 from webhook.path import Path
 
-#: Who rejects. `decode`: the Pod cannot even be read. `validation`: a rule on Pods. `admission`: a plugin, by what the
-#: Pod says. `cluster`: a plugin, by what the cluster lacks, which no template can tell. `schema`: the CRD's schema.
+#: What rejects a Pod. `decode`: the decoder. `validation`: a rule on Pods. `admission`: an admission plugin, because of
+#: the Pod. `cluster`: an admission plugin, because of a missing object in the cluster. `schema`: the CRD's schema.
 #: `rules`: our rules.
 STAGES = ("decode", "validation", "admission", "cluster", "schema", "rules")
 
 
 @dataclass(frozen=True)
 class PodFault:
-    """One thing that is said against a Pod, and where."""
+    """A fault of a Pod: path, message, and the stage that rejects it."""
 
     path: str
     message: str
@@ -33,23 +33,23 @@ class PodFault:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said against a Pod; nothing means that it is accepted."""
+    """The faults of a Pod; none means that it is accepted."""
 
     findings: tuple[PodFault, ...] = ()
 
     @property
     def accepted(self) -> bool:
-        """Whether the Pod may be."""
+        """Whether the Pod is accepted."""
         return not self.findings
 
     @property
     def paths(self) -> frozenset[str]:
-        """The fields that something is said about."""
+        """The paths of the faults."""
         return frozenset(finding.path for finding in self.findings)
 
     @property
     def stages(self) -> frozenset[str]:
-        """Who rejects."""
+        """The stages that reject the Pod."""
         return frozenset(finding.stage for finding in self.findings)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ _CLASS = "judged-class"
 
 
 def prepare(api: ClusterApi) -> None:
-    """Make what the base Pods name of the cluster: a priority class and a runtime class."""
+    """Create the objects that the base Pods name: a priority class and a runtime class."""
     for path, body in (
         (
             "/apis/scheduling.k8s.io/v1/priorityclasses",
@@ -73,12 +73,12 @@ def prepare(api: ClusterApi) -> None:
         ),
     ):
         status, answer = api.post(path, {**body, "metadata": {"name": _CLASS}})
-        # 409: another run on the same cluster has made it.
+        # 409: another run on the same cluster has created it.
         assert status in (201, 409), answer
 
 
 def ask(api: ClusterApi, pod: Pod) -> Answer:
-    """Return the server's answer to the creation of `pod`."""
+    """Return the API server's verdict on the Pod."""
     status, body = api.post(_PODS, {"apiVersion": "v1", "kind": "Pod", **pod}, {"dryRun": "All"})
     if status == 201:
         return Answer()
@@ -94,7 +94,7 @@ def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ..
     if status == 403:
         return (PodFault("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
     if status == 500 and "resource name" in message:
-        # A plugin looks a runtime class up by a name that no path can hold, and its client rejects.
+        # A plugin looks up a runtime class, and its client rejects a name that cannot be in a path.
         return (PodFault("", message, "admission"),)
     if status == 400:
         return (PodFault("", message, "decode"),)
@@ -102,7 +102,7 @@ def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ..
 
 
 def _depends_on_the_cluster(pod: Pod, message: str) -> bool:
-    """Whether another cluster may take the Pod: one that has the class that it names, or has it otherwise."""
+    """Whether another cluster, with other classes, may accept the Pod."""
     if "not found" in message or "was found" in message:
         return True
     spec = pod.get("spec") or {}
@@ -111,12 +111,12 @@ def _depends_on_the_cluster(pod: Pod, message: str) -> bool:
     return by_priority or by_runtime
 
 
-# The template is in an object that has no metadata of its own, so that the schema prunes the template's.
+# The template is in an object without metadata, so that the schema prunes the template's metadata.
 _EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["PodTemplateSpec"]}})
 
 
 def judge(pod: Pod) -> Answer:
-    """Return our answer to the Pod: what the schema rejects, and what the rules reject of the pruned Pod."""
+    """Return our verdict: faults of the schema, and faults of the rules in the pruned Pod."""
     template, refused = _by_schema(pod)
     found = [PodFault(*finding, "schema") for finding in refused]
     causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))
@@ -125,7 +125,7 @@ def judge(pod: Pod) -> Answer:
 
 
 def _by_schema(pod: Pod) -> tuple[Any, list[tuple[str, str]]]:
-    """Return the Pod as the API server would hand its template to us, and what the schema says against it."""
+    """Return the Pod as the API server would send its template to the webhook, and the faults of the schema."""
     held = _EVALUATOR.default(_EVALUATOR.prune({"template": pod}))
     violations = _EVALUATOR.validate(held)
     return held["template"], [(written(violation.path[1:]), violation.message) for violation in violations]

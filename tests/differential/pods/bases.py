@@ -1,4 +1,4 @@
-"""Sound Pods that mutations start from: `bases/*.yaml`, by name. The API server takes each of them."""
+"""Valid Pods, the start of mutations: `bases/*.yaml`, by name. The API server accepts all of them."""
 
 from __future__ import annotations
 

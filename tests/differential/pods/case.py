@@ -1,4 +1,4 @@
-"""A case: one Pod to be judged, and what was done to it."""
+"""A case: a Pod to check, and its mutation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.differential.tables import Steps
 
 Pod = dict[str, Any]
 
-#: Fields of the Pod's spec that make a group of their own, a row of the page, and that group. What is not listed is `scheduling`.
+#: The group (a row of the page) of fields in the Pod's spec; other fields are in the group `scheduling`.
 _SPEC_GROUPS = {
     "ephemeralContainers": "containers",
     "restartPolicy": "containers",
@@ -82,11 +82,11 @@ GROUPS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A Pod and the story of its making.
+    """A Pod and its mutation.
 
     Attributes:
         group: one of `GROUPS`.
-        mutation: what was done, in words that tell this case from every other of its group.
+        mutation: description of the mutation, unique in the group.
         pod: the Pod, without `apiVersion` and `kind`.
         origin: `tricky` (written by hand), `systematic` (a walk over the schema) or `mixed` (several at once).
     """
@@ -115,6 +115,6 @@ def group_of(steps: Steps) -> str:
 
 
 def written(steps: Steps) -> str:
-    """Return `steps` as Kubernetes writes paths."""
+    """Return the steps as a path in Kubernetes' notation."""
     text = "".join(f"[{step}]" if isinstance(step, int) or "." in step or "/" in step else f".{step}" for step in steps)
     return text.removeprefix(".")

@@ -1,4 +1,4 @@
-"""All cases of a run: by hand, by the walk over the schema, and several mutations at once."""
+"""All cases of a run: written by hand, by a walk over the schema, and with several mutations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.differential.pods.systematic import mutations, systematic
 from tests.differential.pods.tricky import tricky
 from tests.differential.tables import changed
 
-#: Drawn values a field in the full run.
+#: Number of drawn values for each field in the full run.
 FULL_VALUES = 6
 _SAMPLE_WALK = 120
 _SAMPLE_MIXED = 30
@@ -19,23 +19,23 @@ _MIXED = 1500
 
 
 def bases() -> Iterator[Case]:
-    """The sound Pods themselves, which must all be taken."""
+    """Yield the valid Pods themselves, which must be accepted."""
     for name, pod in BASES.items():
         yield Case("mixed", f"the base {name} as it is", pod, "base")
 
 
 def full(seed: int) -> list[Case]:
-    """Every case of the full run, each title once."""
+    """Return all cases of the full run, each title once."""
     return _once([*bases(), *tricky(), *systematic(seed, FULL_VALUES), *mixed(seed, _MIXED)])
 
 
 def sample(seed: int) -> list[Case]:
-    """The cases of `make test`: all that were written by hand, and some of the others."""
+    """Return the cases of `make test`: all cases written by hand, and some of the others."""
     return _once([*bases(), *tricky(), *systematic(seed, 2, _SAMPLE_WALK), *mixed(seed, _SAMPLE_MIXED)])
 
 
 def mixed(seed: int, count: int) -> Iterator[Case]:
-    """Yield Pods with two or three mutations of different places: causes add up, and hide nothing."""
+    """Yield Pods with two or three mutations at different places, to check that no fault hides another."""
     draw = random.Random(f"{seed} mixed")
     all_mutations = {name: list(mutations(pod, draw, 3)) for name, pod in BASES.items()}
     names = sorted(BASES)
@@ -48,7 +48,7 @@ def mixed(seed: int, count: int) -> Iterator[Case]:
             try:
                 pod = changed(pod, steps, value)
             except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):
-                # An earlier mutation took the place away.
+                # An earlier mutation has removed the place.
                 continue
             words.append(f"{written(steps)} {what}")
         yield Case("mixed", f"{base} {'; '.join(words)}", pod, "mixed")

@@ -1,4 +1,4 @@
-"""The API server's answer and ours side by side, and the figures of many."""
+"""Compares the API server's verdicts with ours, and counts the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Oracle = Callable[[Pod], Answer]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One case and both answers."""
+    """A case and both verdicts."""
 
     case: Case
     server: Answer
@@ -23,29 +23,29 @@ class Comparison:
 
     @property
     def judged(self) -> bool:
-        """Whether the Pod alone decides: what a cluster lacks is not for us to know."""
+        """Whether the verdict depends only on the Pod, not on objects in the cluster."""
         return "cluster" not in self.server.stages
 
     @property
     def is_false_refusal(self) -> bool:
-        """Whether we reject what the server takes."""
+        """Whether we reject a Pod that the server accepts."""
         return self.judged and self.server.accepted and not self.ours.accepted
 
     @property
     def is_miss(self) -> bool:
-        """Whether we take what the server rejects."""
+        """Whether we accept a Pod that the server rejects."""
         return self.judged and not self.server.accepted and self.ours.accepted
 
     @property
     def known(self) -> KnownDifference | None:
-        """The difference that we mean, of which this disagreement is one."""
+        """The known difference that explains this disagreement."""
         if not self.is_false_refusal and not self.is_miss:
             return None
         return explanation(self.case, self.server, self.ours)
 
     @property
     def is_located(self) -> bool:
-        """Whether both reject, and the server by rules that name fields, so that the fields can be compared."""
+        """Whether both reject, and the server by rules with fields, so that the fields can be compared."""
         return self.server.stages == {"validation"} and not self.ours.accepted
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Figures:
     """Counts of one group.
 
     Attributes:
-        schema_only: rejections of both where only our schema rejects, not our rules.
+        schema_only: rejections of both in which only our schema rejects, not our rules.
         same_fields: rejections of both that name the same set of fields; `all_fields`: ours names at least the server's.
     """
 
@@ -76,7 +76,7 @@ class Figures:
 
     @property
     def faults(self) -> list[Comparison]:
-        """The disagreements that we do not mean."""
+        """The disagreements without a known difference."""
         return [comparison for comparison in self.disagreements if comparison.known is None]
 
     def add(self, comparison: Comparison) -> None:
@@ -104,7 +104,7 @@ class Figures:
 
     @property
     def overlooked(self) -> float:
-        """The share of the server's rejections that we accept and do not mean to, in percent."""
+        """The share of the server's rejections that we accept without a known difference, in percent."""
         return 100 * sum(fault.is_miss for fault in self.faults) / max(self.refused, 1)
 
     @property
@@ -114,13 +114,13 @@ class Figures:
 
 
 def compare(cases: Iterable[Case], oracle: Oracle) -> Iterator[Comparison]:
-    """Yield both answers to each case."""
+    """Yield both verdicts on each case."""
     for case in cases:
         yield Comparison(case, oracle(case.pod), judge(case.pod))
 
 
 def asking(api: ClusterApi) -> Oracle:
-    """An oracle that asks the API server behind `api`, which is made ready for it."""
+    """Prepare the API server, and return an oracle that asks it."""
     prepare(api)
     return lambda pod: ask(api, pod)
 
@@ -136,6 +136,6 @@ def figures(comparisons: Iterable[Comparison]) -> tuple[dict[str, Figures], Figu
 
 
 def brief(answer: Answer, limit: int = 400) -> str:
-    """Return an answer on one line, cut where it grows long."""
+    """Return an answer on one line, cut after `limit` characters."""
     text = " ".join(str(answer).split())
     return text if len(text) <= limit else f"{text[:limit]}…"

@@ -1,4 +1,4 @@
-"""The types of a Pod's fields, from Kubernetes' own definitions; not from our schema, which is under test."""
+"""The types of a Pod's fields, from Kubernetes' own definitions, because our schema is under test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
 @dataclass(frozen=True)
 class Type:
-    """The type of one field.
+    """The type of a field.
 
     Attributes:
         name: `object`, `map`, `list`, `string`, `integer`, `boolean`, `quantity`, `int-or-string` or `any`.
@@ -52,7 +52,7 @@ def resolve(schema: Any) -> Type:
     if "properties" in schema:
         return Type("object", fields=schema["properties"])
     kinds = schema.get("type")
-    kind = next((one for one in kinds if one != "null"), "any") if isinstance(kinds, list) else kinds or "any"
+    kind = next((name for name in kinds if name != "null"), "any") if isinstance(kinds, list) else kinds or "any"
     return _plain(kind, schema)
 
 
@@ -80,5 +80,5 @@ def _reference(schema: Any) -> str:
 def _definitions() -> dict[str, Any]:
     minor = ".".join(KUBERNETES.removeprefix("v").split(".")[:2])
     folder = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / f"v{minor}.0-local"
-    found: dict[str, Any] = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
-    return found
+    definitions: dict[str, Any] = json.loads((folder / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
+    return definitions

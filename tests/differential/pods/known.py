@@ -1,4 +1,4 @@
-"""Differences that we mean: what makes them, and why they stay. Any other difference is a fault of ours."""
+"""Known, intended differences: their causes and reasons. Any other difference is a fault."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from tests.differential.pods.answer import Answer
 from tests.differential.pods.case import Case
 
-#: What our schema says of a quantity that is none to a custom resource.
+#: Messages of our schema for a quantity that a custom resource cannot have.
 _QUANTITY = ("must be a quantity", "must be an integer or a string", "must fit into 64 bits")
-#: What the rule for amounts says of it.
+#: The message of our rule for amounts.
 _NO_AMOUNT = ": must be a quantity: a number"
-#: Sources whose features are off by default: the API server drops what they say without looking at it.
+#: Volume sources of features that are off by default: the API server drops them without validation.
 _OFF = (".clusterTrustBundle.", ".podCertificate.")
-#: Rules of the API server that are not repeated, by what it says of them; by the field where none of its rules is.
+#: Rules of the API server that are not repeated: patterns of their messages, or of fields without any repeated rule.
 _NOT_REPEATED = re.compile(
     # Windows.
     r"windowsOptions|(?:cannot|may not) be set for a windows pod|[hH]ostProcess containers|"
@@ -32,12 +32,12 @@ _NOT_REPEATED = re.compile(
     # Resources of the pod as a whole.
     r"aggregate container (?:requests|limits) of|^spec\.resources\.requests: .* must be less than or equal to \w+ limit|"
     r"^spec\.resources: Forbidden: HugePages|^spec\.resources\.claims|"
-    # What is in volume sources that are rare, or that Kubernetes has removed.
+    # Contents of volume sources that are rare, or that Kubernetes has removed.
     r"^spec\.volumes\[[0-9]+\]\.(?:awsElasticBlockStore|azureDisk|azureFile|cephfs|cinder|fc|flexVolume|flocker|persistentDisk|"
     r"gitRepo|glusterfs|iscsi|photonPersistentDisk|portworxVolume|quobyte|rbd|scaleIO|storageos|vsphereVolume)\b"
     r"(?!: Forbidden)|<iscsi\.targetPortal> must be under"
 )
-#: What the API server says of a mount of a volume that it has rejected.
+#: The API server's message for a mount of a volume that it has rejected.
 _OF_A_MOUNT = re.compile(r"(?:volumeMounts|volumeDevices)\[[0-9]+\]\.name: Not found")
 _CLAIM_METADATA = ".ephemeral.volumeClaimTemplate.metadata."
 
@@ -46,12 +46,12 @@ Explains = Callable[[Case, Answer, Answer], bool]
 
 @dataclass(frozen=True)
 class KnownDifference:
-    """A difference that we mean.
+    """A known, intended difference.
 
     Attributes:
-        name: what is done in such a template.
-        reason: why our answer is not that of the API server.
-        explains: whether a case (with the server's answer and ours) is of this sort, and of no other besides.
+        name: what such a template has.
+        reason: why our verdict is not the API server's.
+        explains: whether the difference alone explains both answers to a case.
     """
 
     name: str
@@ -64,11 +64,11 @@ def _null_item(_: Case, server: Answer, ours: Answer) -> bool:
 
 
 def _quantity(_: Case, server: Answer, ours: Answer) -> bool:
-    # Of a text, the rule for amounts repeats what the schema says.
+    # For a text, the rule for amounts repeats the fault of the schema.
     return (
         server.accepted
         and "schema" in ours.stages
-        and all(one.message.startswith(_QUANTITY) or _NO_AMOUNT in one.message for one in ours.findings)
+        and all(finding.message.startswith(_QUANTITY) or _NO_AMOUNT in finding.message for finding in ours.findings)
     )
 
 
@@ -79,7 +79,7 @@ def _feature_off(_: Case, server: Answer, ours: Answer) -> bool:
 
 
 def _null_quantity(case: Case, server: Answer, ours: Answer) -> bool:
-    """Every finding, on either side, is of resources, and the case has a null among them."""
+    """Whether every finding is about resources, and the case has null as an amount."""
     findings = (*server.findings, *ours.findings)
     return all("resources" in finding.path for finding in findings) and _has_null_amount(case.pod)
 
@@ -151,7 +151,7 @@ KNOWN: tuple[KnownDifference, ...] = (
 
 
 def explanation(case: Case, server: Answer, ours: Answer) -> KnownDifference | None:
-    """Return the known difference of which a disagreement is one, or None."""
+    """Return the known difference that explains a disagreement, or None."""
     return next((known for known in KNOWN if known.explains(case, server, ours)), None)
 
 

@@ -1,4 +1,4 @@
-"""Pods to be judged by Pod Security levels: each is valid, and differs from a sound one in one thing."""
+"""Valid Pods for Pod Security levels; each has one difference from a Pod that all levels allow."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PODS: dict[str, Pod] = dict(tables.cases(Path(__file__).with_suffix(".yaml"), _P
 
 
 def restricted() -> Pod:
-    """Return a Pod that every level takes."""
+    """Return a Pod that every level allows."""
     return deepcopy(PODS["sound"])
 
 
 def plain() -> Pod:
-    """Return a Pod that says nothing of security."""
+    """Return a Pod without security settings."""
     return deepcopy(_PLAIN)

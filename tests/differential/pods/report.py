@@ -1,4 +1,4 @@
-"""The page of figures and disagreements, `docs/explanation/pod-templates.md`."""
+"""Writes the page with counts and disagreements, `docs/explanation/pod-templates.md`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ broken volume once while the server reports it again at each of its mounts.
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 
-#: Cases of one sort that the page lists.
+#: Maximum number of listed cases for each kind of disagreement.
 _LISTED = 60
 _PATTERN = re.compile(r" \(e\.g\..*?\?'\)")
 _DISAGREEMENTS = "\n## Disagreements\n\n"
@@ -85,13 +85,17 @@ def _row(group: str, figures_: Figures) -> str:
 
 
 def _listed(disagreements: Iterable[Comparison]) -> str:
-    found: dict[str, list[Comparison]] = {"Rejected in error": [], "Missed": [], **{known.name: [] for known in KNOWN}}
+    by_title: dict[str, list[Comparison]] = {
+        "Rejected in error": [],
+        "Missed": [],
+        **{known.name: [] for known in KNOWN},
+    }
     for comparison in disagreements:
         plain = "Rejected in error" if comparison.is_false_refusal else "Missed"
-        found[comparison.known.name if comparison.known else plain].append(comparison)
+        by_title[comparison.known.name if comparison.known else plain].append(comparison)
     reasons = {known.name: known.reason for known in KNOWN}
     parts = []
-    for name, comparisons in found.items():
+    for name, comparisons in by_title.items():
         title = f"Intended: {name}" if name in reasons else name
         parts.append(f"### {title} ({len(comparisons)})\n")
         parts.append(f"{reasons[name]}\n" if name in reasons else "")
@@ -113,13 +117,13 @@ def _without_doubled_blanks(parts: list[str]) -> list[str]:
 def _entry(comparison: Comparison) -> str:
     return (
         f"- {_code(comparison.case.title)}\n"
-        f"  - API server: {_said(comparison.server)}\n"
-        f"  - ours: {_said(comparison.ours)}"
+        f"  - API server: {_answer_text(comparison.server)}\n"
+        f"  - ours: {_answer_text(comparison.ours)}"
     )
 
 
-def _said(answer: Answer) -> str:
-    # Without the regular expression that the API server adds: a page of Markdown reads it as a link.
+def _answer_text(answer: Answer) -> str:
+    # Without the API server's regular expression, which Markdown would render as a link.
     return "accepted" if answer.accepted else _code(_PATTERN.sub("", brief(answer, 600))[:300])
 
 

@@ -1,4 +1,4 @@
-"""Mutations found by a walk over the schema: each field of each base Pod is taken away, emptied, broken, doubled."""
+"""Mutations by a walk over the schema: each field of each base Pod is removed, emptied, broken or doubled."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from tests.differential.tables import ABSENT, Steps, changed
 
 Mutation = tuple[Steps, str, Any]
 
-# Metadata is judged where a template's metadata reaches the Pod.
+# The fields of a template's metadata that reach the Pod.
 _METADATA = ("labels", "annotations")
-# Fields that need something of the cluster, or that Pods reject whatever they hold; written by hand.
+# Fields that need objects in the cluster, or that a Pod may never have; they have cases written by hand.
 _SKIPPED = {"ephemeralContainers"}
 
 
 def systematic(seed: int, per_field: int, draw_only: int | None = None) -> Iterator[Case]:
-    """Yield the cases of the walk, or `draw_only` of them, drawn by `seed`.
+    """Yield the cases of the walk, or `draw_only` of them, drawn with the seed.
 
-    Each field gets at most `per_field` values of its own, drawn too, and all its other forms.
+    Each field gets at most `per_field` drawn values, and all other forms.
     """
-    found: list[tuple[str, Mutation]] = []
+    all_mutations: list[tuple[str, Mutation]] = []
     for base, pod in BASES.items():
-        found.extend((base, mutation) for mutation in mutations(pod, random.Random(f"{seed} {base}"), per_field))
+        all_mutations.extend(
+            (base, mutation) for mutation in mutations(pod, random.Random(f"{seed} {base}"), per_field)
+        )
     if draw_only is not None:
-        found = random.Random(seed).sample(found, draw_only)
-    for base, (steps, words, value) in found:
+        all_mutations = random.Random(seed).sample(all_mutations, draw_only)
+    for base, (steps, words, value) in all_mutations:
         yield Case(
             group_of(steps), f"{base} {written(steps)} {words}", changed(BASES[base], steps, value), "systematic"
         )
@@ -46,7 +48,7 @@ def mutations(pod: Pod, draw: random.Random, per_field: int) -> Iterator[Mutatio
 
 
 def _value(value: Any, steps: Steps, kind: Type, draw: random.Random, per_field: int) -> Iterator[Mutation]:
-    """Mutations of the value at `steps` itself and of all below it."""
+    """Yield mutations of the value at `steps` and of all values below it."""
     yield steps, "absent", ABSENT
     yield steps, "null", None
     wrong = values.WRONG.get(kind.name, ())
@@ -102,13 +104,13 @@ def _list(value: list[Any], steps: Steps, kind: Type, draw: random.Random, per_f
 
 
 def _values(steps: Steps, kind: Type) -> tuple[Any, ...]:
-    """The values to try at a scalar: by the field's name below its parent, by its name, by its type."""
+    """Return the values for a scalar: by the field's name and parent, by its name, or by its type."""
     names = [step for step in steps if isinstance(step, str)]
     field, parent = names[-1], names[-2] if len(names) > 1 else ""
     if kind.name in ("quantity", "boolean") and field != "divisor":
         return values.BY_TYPE[kind.name]
     if steps[-1] != field or parent in values.MAP_KEYS:
-        # An item of a list, or an entry of a map: known by what holds it.
+        # An item of a list, or an entry of a map, is known by the name of the list or map.
         field, parent = (field, parent) if steps[-1] != field else (parent, names[-3] if len(names) > 2 else "")
     for name in (f"{parent}.{field}", field):
         if name in values.BY_FIELD:
@@ -126,7 +128,7 @@ def _keys(steps: Steps) -> tuple[str, ...]:
 
 
 def _samples(steps: Steps, kind: Type) -> tuple[Any, ...]:
-    """What an absent field is filled with."""
+    """Return the values for a missing field."""
     if kind.name == "object":
         return ({}, _filled(steps, kind))
     if kind.name == "map":
@@ -139,13 +141,13 @@ def _samples(steps: Steps, kind: Type) -> tuple[Any, ...]:
 
 
 def _filled(steps: Steps, kind: Type) -> dict[str, Any]:
-    """An object with a plain value in each scalar field: enough for many, contradictory for some."""
+    """Return an object with a plain value in each scalar field: valid for many types, contradictory for some."""
     filled: dict[str, Any] = {}
     for name, schema in sorted(kind.fields.items()):
         inner = definitions.resolve(schema)
         if inner.name in ("string", "integer", "boolean", "int-or-string"):
             choices = _values((*steps, name), inner)
-            plain = [one for one in choices if one not in ("", 0)]
+            plain = [choice for choice in choices if choice not in ("", 0)]
             filled[name] = plain[0]
     return filled
 
@@ -155,6 +157,6 @@ def _drawn(choices: tuple[Any, ...], draw: random.Random, most: int) -> list[Any
 
 
 def shown(value: Any) -> str:
-    """Return a value as a case's title shows it."""
+    """Return a value as text for a case's title."""
     text = json.dumps(value, ensure_ascii=True)
     return text if len(text) <= 60 else f"{text[:40]}… ({len(text)} characters)"

@@ -1,4 +1,4 @@
-"""A rule that is ours must not pass as one that is not repeated."""
+"""A rule that we repeat must not count as a rule that is not repeated."""
 
 import pytest
 
@@ -10,7 +10,7 @@ CASE = Case("containers", "a change", {}, "tricky")
 
 
 def missed(path: str, message: str) -> str | None:
-    """Return the name of the known difference where the server rejects a Pod that we accept."""
+    """Return the name of the known difference if the server rejects a Pod that we accept."""
     known = explanation(CASE, Answer((PodFault(path, message, "validation"),)), Answer())
     return known.name if known else None
 
@@ -31,7 +31,7 @@ def missed(path: str, message: str) -> str | None:
         ("spec.tolerations[0].effect", 'Invalid value: "a": effect must match'),
     ],
 )
-def test_a_miss_of_a_rule_that_is_ours_is_a_fault(path: str, message: str) -> None:
+def test_a_miss_of_a_repeated_rule_is_a_fault(path: str, message: str) -> None:
     assert missed(path, message) is None
 
 
@@ -43,5 +43,5 @@ def test_a_miss_of_a_rule_that_is_ours_is_a_fault(path: str, message: str) -> No
         ("spec.resources.requests[cpu]", "must be greater than or equal to aggregate container requests of 2"),
     ],
 )
-def test_a_rule_that_is_not_repeated_is_known(path: str, message: str) -> None:
+def test_a_miss_of_a_rule_that_is_not_repeated_is_known(path: str, message: str) -> None:
     assert missed(path, message) == "a rule that is not repeated"

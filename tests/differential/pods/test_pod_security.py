@@ -1,4 +1,4 @@
-"""Our verdict on pods by Pod Security level, and that of a real API server: they agree, pod by pod."""
+"""Our Pod Security verdicts agree with those of a real API server."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from jobgate.podchecks.pod_security.policy import Certainty, labels_of, standard
 from tests.differential.pods.pod_security import PODS
 from webhook.path import Path
 
-#: What namespaces are held to: by the server's own version, and by older ones, at which something changed.
+#: Pod Security levels of namespaces, at the server's version and at older versions with other rules.
 STANDARDS = [
     "baseline", "restricted", "baseline:v1.34", "restricted:v1.34", "baseline:v1.28", "restricted:v1.25",
 ]  # fmt: skip
@@ -33,16 +33,18 @@ def test_a_real_api_server_rejects_the_same_pods(cluster_api: ClusterApi, name: 
         pods = f"/api/v1/namespaces/{namespace}/pods"
         status, answer = cluster_api.post(pods, {"apiVersion": "v1", "kind": "Pod", **pod}, {"dryRun": "All"})
         theirs = status == 403 and "violates PodSecurity" in answer["message"]
-        assert theirs or status == 201, (pod_name, answer)  # else it is no valid Pod, and says nothing
-        found = list(violations(pod, Path()))
-        ours = any(one.level <= held.level and one.since <= minor < one.until for one in found)
-        sure = any(held.violated_by(one) is Certainty.YES for one in found)
+        assert theirs or status == 201, (pod_name, answer)  # else the Pod is invalid, which is an error of the test
+        violated = list(violations(pod, Path()))
+        ours = any(each.level <= held.level and each.since <= minor < each.until for each in violated)
+        sure = any(held.violated_by(each) is Certainty.YES for each in violated)
         refused += theirs
         if ours != theirs or (sure and not theirs):
-            unlike.append(f"{pod_name}: {answer.get('message', 'taken')}; ours: {[str(one.path) for one in found]}")
+            unlike.append(
+                f"{pod_name}: {answer.get('message', 'taken')}; ours: {[str(each.path) for each in violated]}"
+            )
     assert not unlike
     assert 0 < refused < len(PODS)
 
 
-def test_there_are_pods_of_all_sorts() -> None:
+def test_there_are_enough_pods() -> None:
     assert len(PODS) >= 60

@@ -1,4 +1,4 @@
-"""A sample of the comparison with a real API server; `python -m tests.differential.pods` makes the whole of it."""
+"""A sample of the comparison with a real API server; `python -m tests.differential.pods` runs all cases."""
 
 import pytest
 
@@ -23,25 +23,25 @@ def total(compared: list[Comparison]) -> Figures:
     return figures(compared)[1]
 
 
-def test_the_api_server_takes_every_base_pod(compared: list[Comparison]) -> None:
-    refused = [one for one in compared if one.case.origin == "base" and not one.server.accepted]
-    assert not refused, _told(refused)
+def test_the_api_server_accepts_every_base_pod(compared: list[Comparison]) -> None:
+    refused = [each for each in compared if each.case.origin == "base" and not each.server.accepted]
+    assert not refused, _text_of(refused)
 
 
-def test_the_sample_has_enough_of_both_sorts(total: Figures) -> None:
+def test_the_sample_has_enough_accepted_and_rejected_pods(total: Figures) -> None:
     assert total.accepted > 300
     assert total.refused > 300
 
 
-def test_we_reject_nothing_that_the_api_server_takes(total: Figures) -> None:
-    wrong = [one for one in total.faults if one.is_false_refusal]
-    assert not wrong, _told(wrong)
+def test_we_reject_no_pod_that_the_api_server_accepts(total: Figures) -> None:
+    wrong = [fault for fault in total.faults if fault.is_false_refusal]
+    assert not wrong, _text_of(wrong)
 
 
-def test_we_catch_what_the_api_server_rejects(total: Figures) -> None:
-    missed = [one for one in total.faults if one.is_miss]
-    assert total.overlooked <= _OVERLOOKED_AT_MOST, f"{total.overlooked:.2f} % overlooked\n{_told(missed)}"
+def test_we_reject_the_pods_that_the_api_server_rejects(total: Figures) -> None:
+    missed = [fault for fault in total.faults if fault.is_miss]
+    assert total.overlooked <= _OVERLOOKED_AT_MOST, f"{total.overlooked:.2f} % overlooked\n{_text_of(missed)}"
 
 
-def _told(comparisons: list[Comparison]) -> str:
+def _text_of(comparisons: list[Comparison]) -> str:
     return "\n".join(map(str, comparisons))

@@ -1,4 +1,4 @@
-"""Cases written by hand, in `tricky/`, a file a group: what a walk over the schema would not think of."""
+"""Cases written by hand that a walk over the schema would miss: `tricky/`, with a file for each group."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def tricky() -> Iterator[Case]:
 
 
 def _computed() -> Iterator[tuple[str, str, tables.Steps, Any]]:
-    """Yield limits in every spelling and of every name, and a long list."""
+    """Yield limits in every spelling and with every name, and a long list."""
     for resource in ("memory", "cpu"):
         for quantity in (*QUANTITIES, *QUANTITY_NUMBERS):
             yield "resources", f"a {resource} limit of {quantity!r}", _LIMITS, {resource: quantity}

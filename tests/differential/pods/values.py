@@ -1,4 +1,4 @@
-"""What a field is mutated to: values by type, and by name where a field has a format of its own."""
+"""Values for mutations: by type, and by name for fields with a format."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ USERS = (
 IDS = (0, -1, 1, 2147483647, 2147483648)
 SIGNALS = ("SIGTERM", "SIGKILL", "SIGUSR1", "SIGRTMIN", "SIGRTMIN+1", "SIGRTMAX", "TERM", "sigterm", "", "15", "SIGFOO")
 
-#: Values of a field wherever it stands, by its name. A `parent.field` entry is for that parent alone.
+#: Values of a field by its name; the key `parent.field` is for this parent only.
 BY_FIELD: dict[str, tuple[Any, ...]] = {
     "image": IMAGES,
     "imagePullPolicy": ("Always", "Never", "IfNotPresent", "", "always", "Sometimes"),
@@ -271,7 +271,7 @@ BY_FIELD: dict[str, tuple[Any, ...]] = {
     "options.value": STRINGS,
 }  # fmt: skip
 
-#: Values for a type where the field's name tells nothing.
+#: Values by type, for fields without an entry above.
 BY_TYPE: dict[str, tuple[Any, ...]] = {
     "string": STRINGS,
     "boolean": (True, False),
@@ -282,7 +282,7 @@ NAME_FIELDS = ("name", "hostname", "subdomain", "claimName", "secretName", "podN
 "serviceAccountName",
                "serviceAccount", "priorityClassName", "runtimeClassName", "schedulerName")  # fmt: skip
 
-#: Values of a type that is not the field's; the API server rejects them when it reads the Pod.
+#: Values of a wrong type, which the API server cannot decode.
 WRONG: dict[str, tuple[Any, ...]] = {
     "object": ("text", [], 1),
     "map": ("text", [], True),
@@ -294,7 +294,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "int-or-string": (True, [], {}, 1.5),
 }
 
-#: Keys that an entry of a map is given.
+#: Keys for entries of a map, by the name of the map.
 MAP_KEYS: dict[str, tuple[str, ...]] = {
     "labels": LABEL_KEYS,
     "matchLabels": LABEL_KEYS,
@@ -316,6 +316,6 @@ MAP_KEYS: dict[str, tuple[str, ...]] = {
 
 
 def integers(bits: int) -> tuple[Any, ...]:
-    """Values for an integer of that many bits: the ends, and just beyond."""
+    """Return values for an integer with this many bits: the limits, and just beyond."""
     top = 2 ** (bits - 1)
     return (0, 1, -1, top - 1, -top, top, -top - 1, 1e30)

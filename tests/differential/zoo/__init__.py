@@ -1,4 +1,4 @@
-"""Models to generate from: of Kubernetes objects here, and plain ones in `plain`."""
+"""Models for generators: models of Kubernetes objects, and plain models in `plain`."""
 
 from tests.differential.zoo.kubernetes import (
     PLAIN,

@@ -1,4 +1,4 @@
-"""Plain Pydantic models, as people write them with no Kubernetes in mind."""
+"""Plain Pydantic models, written without Kubernetes in mind."""
 
 from types import ModuleType
 
