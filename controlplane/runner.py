@@ -12,14 +12,11 @@ from controlplane.webhook import COMMAND, environment, stop
 from jobgate.installation import Installation
 from jobgate.installation.objects import base
 from jobgate.installation.runner import ACCOUNT
-from jobgate.kinds import installed
+from jobgate.jobs.runner import runner_of
+from jobgate.kinds import built_in, installed
 
-KINDS = (
-    "dijobs.diengine.opendilab.org",
-    "jobs.batch.volcano.sh",
-    "mxjobs.mxnet.mlkube.io",
-    "torchjobs.train.distributed.io",
-)
+#: The built-in kinds whose jobs the runner can run.
+KINDS = tuple(kind.qualified_plural for kind in built_in() if runner_of(kind) is not None)
 #: Settings of both the webhook server and the runner.
 RUN = tuple(f"--run={kind}" for kind in KINDS)
 USER = f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"

@@ -22,7 +22,23 @@ from jobgate.jobs.runner import Clean, Retry, Runner
 from jobgate.jobs.status import PhaseCondition, RunStatus, conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.names import ENTRIES_LIMIT
-from jobgate.plugins import Arguments, Crew, Declared, Derived, Member, Part, Plugin, Pod, Takes, Variable
+from jobgate.plugins import (
+    CONFIG_MAP,
+    NETWORK_POLICY,
+    SECRET,
+    SERVICE,
+    Arguments,
+    Crew,
+    Declared,
+    Derived,
+    Member,
+    ObjectType,
+    Part,
+    Plugin,
+    Pod,
+    Takes,
+    Variable,
+)
 from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.updates import MayChange, Mutable
@@ -53,8 +69,12 @@ if TYPE_CHECKING:
     from jobgate.offline.judge import ReviewOptions, Verdict, judge
 
 __all__ = [
+    "CONFIG_MAP",
     "ENTRIES_LIMIT",
+    "NETWORK_POLICY",
     "PLUGINS_DOC",
+    "SECRET",
+    "SERVICE",
     "Arguments",
     "Cause",
     "Clean",
@@ -78,6 +98,7 @@ __all__ = [
     "NotFound",
     "NotSupported",
     "Notice",
+    "ObjectType",
     "Operation",
     "Operator",
     "Part",

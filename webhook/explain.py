@@ -110,8 +110,9 @@ def _findings_of(rule: Rule, obj: Object[Any], context: Context[Any], *, most_ca
     """Return the findings of a rule in an object with fields that do not fit its schema."""
     spec = obj.spec
     for name in rule.when:
-        if attributes := obj.kind.field(name).attributes:
-            spec = with_absent(spec, attributes)
+        places = obj.kind.all_fields(name)
+        if len(places) == 1:  # several are parts of the object, which are left out one by one
+            spec = with_absent(spec, places[0].attributes)
     readable: Object[Any] | None = obj if spec is obj.spec else object_of(obj.kind, obj.document, spec)
     while readable is not None:
         try:

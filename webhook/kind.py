@@ -91,7 +91,8 @@ class Kind:
         defaults: the functions that add fields, in order.
         rules: the rules of validation, in order.
         fields: the paths of fields that rules of several kinds name otherwise, `{"queue": "scheduling_policy.queue"}`.
-            A field that is not here has its own name, or is below one that is here.
+            A field that is not here has its own name, or is below one that is here. A tuple names several fields:
+            `{"parts": ("first", "second")}`.
         known_fields: fields that rules of several kinds may name though this kind does not have them.
         settings: the model of the settings of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
@@ -112,7 +113,7 @@ class Kind:
     view: Callable[..., Any] | None = None
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     known_fields: frozenset[str] = frozenset()
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
@@ -120,7 +121,7 @@ class Kind:
     reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     restores: Callable[[Context[Any]], bool] = _never_restores
     when: When = field(init=False, repr=False, compare=False)
-    _resolved: dict[str, Field] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _resolved: dict[str, tuple[Field, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Resolve the fields that the rules are about.
@@ -131,7 +132,10 @@ class Kind:
         """
         if self.schema is _OF_THE_SPEC:
             object.__setattr__(self, "schema", ModelSchema(self.spec))
-        rules = [(rule, [self._field_of(rule, name) for name in _checked(rule).when]) for rule in self.rules]
+        rules = [
+            (rule, [found for name in _checked(rule).when for found in self._fields_of(rule, name)])
+            for rule in self.rules
+        ]
         by_default = [found.steps for _, fields in rules for found in fields if found.steps and found.has_default]
         when = When([(rule, [found.steps for found in fields]) for rule, fields in rules], by_default)
         object.__setattr__(self, "when", when)
@@ -151,19 +155,27 @@ class Kind:
         return f"/{phase}-{self.group.replace('.', '-')}-{self.version}-{self.kind.lower()}"
 
     def field(self, name: str) -> Field:
-        """Return a field by the name that rules use.
+        """Return a field by the name that rules use: the first, if the kind has several fields of this name.
+
+        Raises:
+            UnknownField: neither this kind nor any other has such a field.
+        """
+        return self.all_fields(name)[0]
+
+    def all_fields(self, name: str) -> tuple[Field, ...]:
+        """Return the fields of the name that rules use: more than one if `fields` has several for it.
 
         Raises:
             UnknownField: neither this kind nor any other has such a field.
         """
         found = self._resolved.get(name)
         if found is None:
-            found = self._resolved[name] = self._resolve(name)
+            found = self._resolved[name] = tuple(self._resolve(name, path) for path in self._translated(name))
         return found
 
-    def _field_of(self, rule: Rule, name: str) -> Field:
+    def _fields_of(self, rule: Rule, name: str) -> tuple[Field, ...]:
         try:
-            return self.field(name)
+            return self.all_fields(name)
         except UnknownField:
             known = [*self.spec.model_fields, *self.fields, *self.known_fields]
             for attribute in self.spec.model_fields:
@@ -174,11 +186,11 @@ class Kind:
             text = f"the rule {rule.name} is about {name}, which is no field of {self.kind}{hint}"
             raise UnknownField(text) from None
 
-    def _resolve(self, name: str) -> Field:
+    def _resolve(self, name: str, translated: str) -> Field:
         if name.startswith(ANNOTATIONS):
             key = name.removeprefix(ANNOTATIONS)
             return Field((Path("metadata") / "annotations").key(key), (), ("metadata", "annotations", key))
-        left = self._translated(name).split(".")
+        left = translated.split(".")
         path = Path("spec")
         model: type[BaseModel] | None = self.spec
         attributes: list[str] = []
@@ -200,13 +212,14 @@ class Kind:
         # What is left leads into plain JSON, such as a pod template.
         return Field(path, tuple(attributes), (*steps, *left), has_default and not left)
 
-    def _translated(self, name: str) -> str:
-        """Return the path of attributes for a name: that of the longest beginning that the kind calls otherwise."""
+    def _translated(self, name: str) -> tuple[str, ...]:
+        """Return the paths of attributes for a name: of the longest beginning that the kind calls otherwise."""
         steps = name.split(".")
         for length in range(len(steps), 0, -1):
-            if (path := self.fields.get(".".join(steps[:length]))) is not None:
-                return ".".join((path, *steps[length:]))
-        return name
+            if (found := self.fields.get(".".join(steps[:length]))) is not None:
+                paths = (found,) if isinstance(found, str) else found
+                return tuple(".".join((path, *steps[length:])) for path in paths)
+        return (name,)
 
 
 #: The prefix of an annotation in the fields that a rule is about.

@@ -52,6 +52,23 @@ def objects(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield index, item
 
 
+def parts(value: Any, fields: Sequence[str | tuple[str, ...]]) -> Iterator[tuple[int | str, dict[str, Any]]]:
+    """Yield the objects in a list or a map, each with its index or key.
+
+    Args:
+        value: any JSON.
+        fields: lead to the list or map. A tuple at the end names the fields that are the objects.
+    """
+    for field in fields:
+        if isinstance(field, tuple):
+            value = {name: value[name] for name in field if name in value} if isinstance(value, dict) else None
+        else:
+            value = value.get(field) if isinstance(value, dict) else None
+    for key, part in enumerate(value) if isinstance(value, list) else mapping(value).items():
+        if isinstance(part, dict):
+            yield key, part
+
+
 def spec_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the spec of an object."""
     return mapping(mapping(document).get("spec"))

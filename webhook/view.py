@@ -7,7 +7,7 @@ cannot read (`webhook.explain`). No rule reports a value that the user did not w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -72,6 +72,8 @@ def with_absent(part: M, attributes: Sequence[str]) -> M:
 
     A list or a map of objects stays unreadable: None would look as if there were no items.
     """
+    if not attributes:
+        return part
     name, *rest = attributes
     if name not in part.__dict__:
         shape, model = held_by(type(part), name)
@@ -94,13 +96,15 @@ def _with(part: M, values: Mapping[str, Any]) -> M:
     return copied
 
 
-def with_all_absent(part: M) -> M:
+def with_all_absent(part: M, but: Collection[str] = ()) -> M:
     """Return the partial view with all fields that do not fit set to None, except lists and maps of objects.
 
-    The items of lists stay as they are, and so does a whole view.
+    The items of lists and the attributes `but` stay as they are, and so does a whole view.
     """
     values: dict[str, Any] = {}
     for attribute in type(part).model_fields:
+        if attribute in but:
+            continue
         if attribute not in part.__dict__:
             shape, model = held_by(type(part), attribute)
             if shape is None or model is None:

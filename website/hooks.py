@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -25,6 +26,35 @@ ROOT_PAGES = {
 }
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)")
 _FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the pages of the patterns in `nav`."""
+    config.nav = listed(config.nav, Path(config.docs_dir))
+    return config
+
+
+def listed(nav: Any, folder: Path) -> Any:
+    """Return a part of `nav` in which each pattern, such as `reference/kinds/*.md`, is the pages that match.
+
+    Raises:
+        PluginError: no page matches a pattern.
+    """
+    if isinstance(nav, list):
+        return [listed(item, folder) for item in nav]
+    if isinstance(nav, dict):
+        return {title: listed(item, folder) for title, item in nav.items()}
+    if not isinstance(nav, str) or "*" not in nav:
+        return nav
+    if files := sorted(folder.glob(nav)):
+        return [{_heading(file): file.relative_to(folder).as_posix()} for file in files]
+    raise PluginError(f"nav: {nav}: no page matches")
+
+
+def _heading(file: Path) -> str:
+    """Return the heading of a page. MkDocs finds none below the comment of a generated page."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ").replace("`", "")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

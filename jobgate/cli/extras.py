@@ -10,7 +10,7 @@ import click
 _OPTIONAL = frozenset({"aiohttp", "cryptography", "kubernetes", "opentelemetry", "orjson", "prometheus_client"})
 
 
-#: Top-level packages of jobgate whose names others may use, too: PyPI has a project `certs`.
+#: Top-level packages of jobgate. Other projects may have packages of the same names.
 _OURS = frozenset({"crdgen", "webhook", "certs"})
 
 

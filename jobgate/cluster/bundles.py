@@ -24,7 +24,7 @@ _RESOURCES = {resource.plural: resource for resource in (MUTATING, VALIDATING, C
 
 @dataclass(frozen=True, slots=True)
 class RotationScope:
-    """What is rotated: a Secret, and the bundles of both webhook configurations and of CRDs with a conversion webhook.
+    """A Secret, and the bundles of both webhook configurations and of CRDs with a conversion webhook, to be rotated.
 
     CRDs are selected by name or by label. An entry is ours if it calls the Service or a URL. If there are addresses,
     they are used instead of the Service's endpoints.

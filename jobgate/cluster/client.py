@@ -69,7 +69,7 @@ class Pace:
 
 
 class Client:
-    """A `ClusterClient`, whose docstrings describe each request. Use it in an `async with`.
+    """A `ClusterClient`. Use it in an `async with`.
 
     Clients derived from it, for some objects only or with a rate limit, share its connection, and close with it.
     """

@@ -24,7 +24,7 @@ STALE = 60.0
 #: Minimum seconds between two checks whether objects must be listed again, because more of them would be kept; and this
 #: period as a multiple of the duration of a list.
 RELIST_PERIOD, RELIST_TIMES = 10.0, 20
-#: Memory of an object beside what is kept of it, in bytes: in the dicts of the informer, of indices and work queues.
+#: Memory of an object in addition to its stored part, in bytes: in the dicts of informers, indices and work queues.
 ENTRY = 1024
 #: Limit of objects that are not kept and whose changes are reported, for each namespace.
 REPORTED = 100
@@ -39,7 +39,7 @@ _reader = ThreadPoolExecutor(1, "jobgate-reader")
 MAX_FAILURES = 3
 
 T = TypeVar("T")
-#: Namespace and name of an object; the namespace is empty where it has none.
+#: Namespace and name of an object; the namespace of a cluster-scoped object is empty.
 Key: TypeAlias = tuple[str, str]
 
 _NOT_FOUND, _CONFLICT, _GONE, _INVALID = 404, 409, 410, 422
@@ -79,7 +79,7 @@ class ApiError(Exception):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no such object or namespace, or no such resource."""
+        """Whether the object, its namespace or the resource does not exist."""
         return self.code == _NOT_FOUND
 
     @property

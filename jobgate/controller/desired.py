@@ -7,37 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.cluster.secret import SECRETS
 from jobgate.names import MANAGED_BY, label_value
-from jobgate.plugins import Crew, Declared, carried_out
+from jobgate.plugins import SECRET, Crew, Declared, ObjectType, Plugin, carried_out, installed
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 
-#: Resources that are watched, and deleted when they are no longer declared.
-FOLLOWED: Mapping[tuple[str, str], Resource] = {
-    ("v1", "ConfigMap"): Resource("configmaps", "v1", ""),
-    ("v1", "Service"): Resource("services", "v1", ""),
-    ("networking.k8s.io/v1", "NetworkPolicy"): Resource("networkpolicies", "v1", "networking.k8s.io"),
-}
-
-#: Only the groups of the queueing system of the installation are watched.
-_GROUPS = {
-    system: Resource(plural, version.rpartition("/")[2], version.rpartition("/")[0])
-    for system, (version, plural) in GROUPS.items()
-}
-
-_RESOURCES = {
-    **FOLLOWED,
-    ("v1", "Secret"): SECRETS,
-    **{(version, "PodGroup"): _GROUPS[system] for system, (version, _) in GROUPS.items()},
-}
+#: The types of objects that the plugin `queueing` creates, by system.
+_GROUPS = {system: ObjectType(version, "PodGroup", plural) for system, (version, plural) in GROUPS.items()}
 
 
 def followed(plugins: Mapping[str, Any]) -> list[Resource]:
-    """Return the resources that are watched if the installation imposes these plugins, with arguments by name."""
+    """Return what is followed: seen when it changes, and deleted when it is no longer declared.
+
+    Secrets are not: the controller cannot list them.
+
+    Args:
+        plugins: those that the installation asks for, each with its arguments.
+    """
+    types = dict.fromkeys(one for plugin in installed().values() for one in plugin.creates if one != SECRET)
     queueing = plugins.get(Queueing.name)
     group = _GROUPS.get(queueing.system) if isinstance(queueing, QueueingArguments) else None
-    return [*FOLLOWED.values(), *([group] if group else [])]
+    return [_resource(one) for one in (*types, *([group] if group else []))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +67,19 @@ def desired(crew: Crew) -> list[Desired]:
     If two plugins declare the same object, the first takes precedence.
     """
     objects: dict[tuple[Resource, str], Desired] = {}
-    for _, declared in _declared(crew):
-        if resource := _resource(declared):
-            target = Desired(resource, _manifest(crew, declared), declared)
+    for plugin, declared in _declared(crew):
+        if type_ := _type(plugin, declared):
+            target = Desired(_resource(type_), _manifest(crew, declared), declared)
             objects.setdefault((target.resource, target.name), target)
     return list(objects.values())
 
 
 def unsupported(crew: Crew) -> list[str]:
-    """Return messages about objects of kinds that the controller does not support."""
-    known = ", ".join(dict.fromkeys(kind for _, kind in _RESOURCES))
+    """Return messages about objects of types that a plugin does not name: there are no permissions for them."""
     return [
-        f"plugin {plugin} declares a {declared.manifest['kind']}; the controller supports only {known}"
+        f"plugin {plugin.name} declares a {declared.manifest['kind']}, which is not in its `creates`"
         for plugin, declared in _declared(crew)
-        if _resource(declared) is None
+        if _type(plugin, declared) is None
     ]
 
 
@@ -103,14 +92,20 @@ def owner_reference(crew: Crew) -> Mapping[str, Any]:
     return {"apiVersion": crew.api_version, "kind": crew.kind, "name": crew.name, "uid": crew.uid}
 
 
-def _declared(crew: Crew) -> Iterator[tuple[str, Declared]]:
+def _declared(crew: Crew) -> Iterator[tuple[Plugin[Any], Declared]]:
     for plugin, arguments in carried_out(crew):
         for declared in plugin.objects(crew, arguments):
-            yield plugin.name, declared
+            yield plugin, declared
 
 
-def _resource(declared: Declared) -> Resource | None:
-    return _RESOURCES.get((declared.manifest["apiVersion"], declared.manifest["kind"]))
+def _type(plugin: Plugin[Any], declared: Declared) -> ObjectType | None:
+    types = _GROUPS.values() if isinstance(plugin, Queueing) else plugin.creates
+    written = declared.manifest["apiVersion"], declared.manifest["kind"]
+    return next((one for one in types if (one.api_version, one.kind) == written), None)
+
+
+def _resource(type_: ObjectType) -> Resource:
+    return Resource(type_.plural, type_.api_version.rpartition("/")[2], type_.group)
 
 
 def _manifest(crew: Crew, declared: Declared) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the controller, with the names of controller-runtime where it has them."""
+"""Prometheus metrics of the controller, with the names of controller-runtime if it has the same metric."""
 
 from __future__ import annotations
 

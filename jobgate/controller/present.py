@@ -20,7 +20,7 @@ PODS: Final = Resource("pods", "v1", "")
 
 
 class PresentPods:
-    """The pods of such kinds, each as the claim that it makes. Each informer is to be run with its label selector."""
+    """A cache of these pods, as claims. Run each informer with its label selector."""
 
     def __init__(
         self, kinds: Iterable[JobKind], jobs: Jobs, changed: Callable[[Key], None], room: Room | None = None

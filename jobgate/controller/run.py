@@ -22,7 +22,7 @@ from jobgate.controller.work import Work
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.names import MANAGED_BY
-from jobgate.plugins import offered
+from jobgate.plugins import installed
 from jobgate.pods.digest import ROOM
 from jobgate.room import Room
 
@@ -77,7 +77,7 @@ class Controller:
         owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), room)
         paced = self._cluster.paced(settings.requests_per_second)
         territory = Territory(settings.namespace)
-        listed = self._kinds if "svc" in offered() else ()
+        listed = self._kinds if any(plugin.lists_pods for plugin in installed().values()) else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), room)
         loop = CompanionReconciler(jobs, owned, present, paced, self._metrics, territory)
         statuses = Statuses(paced)

@@ -21,11 +21,11 @@ from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, Handshake, 
 from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import RotationMode
 
-#: Remaining part of the lifetime, and remaining time, at which a certificate should have been renewed: the shorter one.
+#: Remaining part of the lifetime, and remaining time: a certificate is renewed late if less than the shorter remains.
 LATE, LATE_DAYS = 1 / 6, timedelta(days=14)
 #: Time without progress after which a rotation is stuck. Its own waits take minutes.
 STANDSTILL = timedelta(hours=1)
-#: Time after which all servers serve what was written into the Secret.
+#: Time after which all servers serve the certificate in the Secret.
 RELOADED = timedelta(minutes=10)
 
 _OURS = {RotationMode.WATCH, RotationMode.CRONJOB}

@@ -1,4 +1,4 @@
-"""Checks the permissions of our accounts: they have what is rendered, and nothing dangerous in addition."""
+"""Checks the permissions of our accounts: they have all rendered permissions, and no dangerous ones in addition."""
 
 from __future__ import annotations
 

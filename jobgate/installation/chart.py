@@ -42,7 +42,7 @@ Servers become ready when they have a certificate:
 
 
 def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
-    """Return the files of the chart, by path; `header` is the comment of those that may have one."""
+    """Return the files of the chart, by path; `header` is their comment, if the format has comments."""
     comment = f"# {header}\n"
     return {
         "Chart.yaml": to_yaml(_chart(), header=header),
@@ -161,7 +161,7 @@ def _emptied(kinds: Registry[JobKind]) -> If:
 
 
 def _hooked(tree: Any) -> Any:
-    """Return a tree whose Jobs are hooks, which Helm creates again at each change of a release: Jobs cannot be changed.
+    """Return a tree with Jobs as hooks, which Helm creates again at each change of a release: Jobs cannot be changed.
 
     A new webhook has no bundle until then.
     """

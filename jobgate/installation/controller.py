@@ -1,13 +1,13 @@
 """The companion controller: its account, permissions and Deployment.
 
-It may read jobs, and manage ConfigMaps, Services and NetworkPolicies, if an enabled plugin needs them. RBAC cannot
+It may read jobs, and manage the objects that enabled plugins create, such as Services. RBAC cannot
 limit these to objects of jobs, so an admission policy does. It may not write jobs, statuses except those of
 prerequisites, or Secrets, except in the namespaces of the setting `secretsIn`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jobgate.installation.choices import NAMESPACE, RUNS, may_be_wired, plugin_on, some_on, wires
@@ -19,9 +19,9 @@ from jobgate.installation.workload import pod_settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import members_of
 from jobgate.names import MANAGED_BY
-from jobgate.plugins import BUILT_IN, offered
+from jobgate.plugins import SECRET, ObjectType, installed
 from jobgate.plugins.queueing import GROUPS
-from jobgate.plugins.ssh.plugin import FILES
+from jobgate.plugins.ssh.plugin import FILES, Ssh
 from jobgate.prerequisites.models import DEFINED, GROUP
 
 ACCOUNT = "jobgate-controller"
@@ -30,13 +30,10 @@ LEASE = "jobgate-controller"
 SELECTOR = component("controller")
 _SECRETS = f"{ACCOUNT}-secrets"
 
-#: One is active; the other takes over within seconds if its node fails.
+#: One replica is active; the other takes over within seconds if its node fails.
 REPLICAS = 2
 
 _ITEMS = tuple(resource.names.plural for resource in DEFINED)
-
-#: Built-in plugins that need no ConfigMap, Service or NetworkPolicy. Those of packages may need them.
-WITHOUT_MORE_RIGHTS = frozenset({"env", "ssh"})
 
 
 def controller(kinds: Iterable[JobKind]) -> list[Any]:
@@ -54,16 +51,39 @@ def controller(kinds: Iterable[JobKind]) -> list[Any]:
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(kinds),
                 # To create Secrets in these namespaces, but not to list, change or delete them.
-                If(plugin_on("ssh"), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
+                If(_creating(SECRET), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
                 If(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
 
 
-def _keeping() -> Expression:
-    """Return whether a plugin that needs more than Secrets is enabled."""
-    return any_of(plugin_on(name) for name in offered() if name not in WITHOUT_MORE_RIGHTS)
+def _creating(*types: ObjectType) -> Expression:
+    """Return whether a plugin that creates objects of one of these types is enabled."""
+    return any_of(plugin_on(name) for name, plugin in installed().items() if not set(types).isdisjoint(plugin.creates))
+
+
+def _types() -> list[ObjectType]:
+    """Return the types of the objects that plugins create."""
+    return list(dict.fromkeys(one for plugin in installed().values() for one in plugin.creates))
+
+
+def _by_group(types: Iterable[ObjectType]) -> dict[str, list[str]]:
+    """Return the plurals of types by API group."""
+    plurals: dict[str, list[str]] = {}
+    for one in types:
+        plurals.setdefault(one.group, []).append(one.plural)
+    return plurals
+
+
+def _managing() -> Iterator[Any]:
+    """Yield the rights to manage what plugins create, except Secrets."""
+    by_plugins: dict[Expression, list[ObjectType]] = {}
+    for one in _types():
+        if one != SECRET:
+            by_plugins.setdefault(_creating(one), []).append(one)
+    for condition, types in by_plugins.items():
+        yield If(condition, [rule(group, *plurals, verbs=MANAGE) for group, plurals in _by_group(types).items()])
 
 
 def _rules(kinds: Iterable[JobKind]) -> list[Any]:
@@ -73,15 +93,9 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
     deleting_any = [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
     return [
         *(If(any_of(map(wires, jobs[job])), rule(*job, verbs=READ)) for job in sorted(jobs)),
-        If(
-            _keeping(),
-            [
-                rule("", "configmaps", "services", verbs=MANAGE),
-                rule("networking.k8s.io", "networkpolicies", verbs=MANAGE),
-            ],
-        ),
-        # The host lists of svc name existing pods, if the operator deletes pods of any index when it scales down.
-        If(all_of(some_on(deleting_any), plugin_on("svc")), rule("", "pods", verbs=("list", "watch"))),
+        *_managing(),
+        # To name the existing pods, if the operator deletes pods of any index when it scales down.
+        If(all_of(some_on(deleting_any), _listing_pods()), rule("", "pods", verbs=("list", "watch"))),
         rule("", "events", verbs=("create",)),
         rule(GROUP, *_ITEMS, verbs=("list", "watch")),
         rule(GROUP, *(f"{plural}/status" for plural in _ITEMS), verbs=("patch",)),
@@ -95,6 +109,11 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
+def _listing_pods() -> Expression:
+    """Return whether a plugin is enabled whose objects depend on which pods exist."""
+    return any_of(plugin_on(name) for name, plugin in installed().items() if plugin.lists_pods)
+
+
 def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the policy that lets the controller write only objects that jobs own.
 
@@ -103,8 +122,7 @@ def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     operations = ("CREATE", "UPDATE", "DELETE")
     constraints = {
         "resourceRules": [
-            rules("", "configmaps", "services", "secrets", operations=operations),
-            rules("networking.k8s.io", "networkpolicies", operations=operations),
+            *(rules(group, *plurals, operations=operations) for group, plurals in _by_group(_types()).items()),
             *(rules(version.rpartition("/")[0], plural, operations=operations) for version, plural in GROUPS.values()),
         ]
     }
@@ -130,9 +148,9 @@ def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
 
 
 def _secret() -> str:
-    """Return the condition for Secrets. Names and contents are not known for plugins of packages."""
+    """Return the condition for Secrets. Names and contents are only known for those of the plugin ssh."""
     opaque = "object.type == 'Opaque'"
-    if not set(offered()) <= {plugin.name for plugin in BUILT_IN}:
+    if any(SECRET in plugin.creates and not isinstance(plugin, Ssh) for plugin in installed().values()):
         return opaque
     files = ", ".join(f"'{file}'" for file in FILES)
     return f"{opaque} && object.metadata.name.endsWith('-ssh') && object.?data.orValue({{}}).all(key, key in [{files}])"

@@ -127,7 +127,7 @@ base64 = partial(_call, "b64enc")
 
 
 def any_of(tests: Iterable[Expression]) -> Expression:
-    """Return whether any of the conditions, of which there is at least one, is true."""
+    """Return whether any of the conditions is true. At least one condition is required."""
     first, *rest = dict.fromkeys(tests)
     return _call("or", first, *rest) if rest else first
 

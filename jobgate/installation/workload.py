@@ -84,7 +84,7 @@ def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
 
 
 def _queued(kinds: Iterable[JobKind]) -> list[If]:
-    """Return the flags for kinds whose jobs the runner queues."""
+    """Return the flags for kinds with jobs that the runner queues."""
     return [
         If(all_of(setting("queues"), has(setting("run"), kind.qualified_plural)), f"--operator-can={kind.plural}/queue")
         for kind in kinds

@@ -35,7 +35,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class More(TypedDict, total=False):
     """Optional attributes of `webhook.Kind`, which few kinds set."""
 
-    fields: Mapping[str, str]
+    fields: Mapping[str, str | tuple[str, ...]]
     settings: type[BaseModel] | None
     watches: tuple[str, ...]
     conversion: Convert | None
@@ -67,7 +67,8 @@ def bind(
     Args:
         resource: names and models; the CRD is generated from it.
         operator: the profile of the program that runs its jobs.
-        tasks: returns the tasks of a spec; by default the items of the list `tasks`, or of its name in `fields`.
+        tasks: returns the tasks of a spec; by default the items of the list `tasks`, or of its name in `fields`. If
+            `fields` names several, `{"tasks": ("chief", "workers")}`, each of these fields is a task.
         defaults: applied by mutation, in order.
         rules: checked by validation, in addition to the schema.
         runner: how jobgate runs its jobs, or None if only their operator runs them.
@@ -86,19 +87,25 @@ def bind(
     if runner is not None and not issubclass(version.status or object, RunStatus):
         raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")
     spec: type[BaseModel] = version.spec
-    attribute = more.get("fields", {}).get("tasks", "tasks")
-    key = json_name(spec, attribute)
+    attributes = more.get("fields", {}).get("tasks", "tasks")
+    place: tuple[str | tuple[str, ...], ...]
+    if isinstance(attributes, str):
+        key = json_name(spec, attributes)
+        place, given = ("spec", key), _listed_tasks(attributes, key)
+    else:
+        keys = {attribute: json_name(spec, attribute) for attribute in attributes}
+        place, given = ("spec", tuple(keys.values())), _tasks_in_fields(keys)
     return JobKind(
         group=resource.group,
         version=version.name,
         kind=resource.names.kind,
         plural=resource.names.plural,
         spec=spec,
-        schema=StructuralSchema(resource, key),
+        schema=StructuralSchema(resource, place),
         view=Job,
         known_fields=SHARED_FIELDS,
         restores=is_forgetful,
-        tasks=tasks or _listed_tasks(attribute, key),
+        tasks=tasks or given,
         operator=operator,
         defaults=defaults,
         rules=rules,
@@ -115,5 +122,20 @@ def _listed_tasks(attribute: str, key: str) -> Callable[[Any], Iterator[Task]]:
     def tasks(spec: Any) -> Iterator[Task]:
         for index, task in enumerate(getattr(spec, attribute)):
             yield Task(path / index, task)
+
+    return tasks
+
+
+def _tasks_in_fields(fields: Mapping[str, str]) -> Callable[[Any], Iterator[Task]]:
+    """Return the function that creates the tasks of a spec with a field for each, named after their fields.
+
+    `fields` has the keys in JSON by attribute.
+    """
+    places = {attribute: (key.lower(), Path("spec") / key) for attribute, key in fields.items()}
+
+    def tasks(spec: Any) -> Iterator[Task]:
+        for attribute, (name, place) in places.items():
+            if (task := getattr(spec, attribute)) is not None:
+                yield Task(place, task, None, {"name": place}, name=name)
 
     return tasks

@@ -12,7 +12,7 @@ from pydantic_core import to_jsonable_python
 from jobgate.jobs.context import Context
 from jobgate.podchecks.resources import PLAIN, may_overcommit, side_fits
 from webhook import Default, Draft, Path
-from webhook.values import mapping
+from webhook.values import parts
 
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
@@ -34,14 +34,15 @@ def _constant_defaults(model: type[BaseModel]) -> Mapping[str, Any]:
     return {name: to_jsonable_python(value) for name, value in defaults if value is not None}
 
 
-def limit_what_is_not_shared(*tasks: str) -> Default:
+def limit_what_is_not_shared(*tasks: str | tuple[str, ...]) -> Default:
     """Return the default that sets missing limits of devices and huge pages to their requests.
 
     The API server rejects a pod without such a limit, or with any other limit. Without the default the job would be
     stored, but its pods would never be created.
 
     Args:
-        tasks: the path of the list or map of tasks, each with a `template`.
+        tasks: the path of the list or map of tasks, each with a `template`. A tuple at the end names fields that are
+            the tasks: `"spec", ("chief", "workers")`.
     """
 
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
@@ -64,7 +65,7 @@ def _not_shared(requests: Mapping[str, Any]) -> dict[str, Any]:
 
 def resources_of(
     job: Draft,
-    *tasks: str,
+    *tasks: str | tuple[str, ...],
     where: Callable[[Mapping[str, Any], Mapping[str, Any]], bool],
     lists: tuple[str, ...] = ("initContainers", "containers"),
 ) -> Iterator[Draft]:
@@ -72,7 +73,7 @@ def resources_of(
 
     Args:
         job: any JSON object.
-        tasks: the path of the list or map of tasks, each with a `template`.
+        tasks: the path of the tasks, as for `limit_what_is_not_shared`.
         where: returns for a container and its resources whether to yield them.
         lists: the lists of containers.
     """
@@ -82,24 +83,26 @@ def resources_of(
             for index, container in enumerate(containers) if isinstance(containers, list) else ():
                 resources = container.get("resources") if isinstance(container, dict) else None
                 if isinstance(resources, dict) and where(container, resources):
-                    yield job.below((*tasks, place, "template", "spec", name, index, "resources"), resources)
+                    way = (*_way(tasks), place, "template", "spec", name, index, "resources")
+                    yield job.below(way, resources)
 
 
-def pod_specs_of(job: Draft, *tasks: str) -> Iterator[tuple[str | int, dict[str, Any]]]:
+def pod_specs_of(job: Draft, *tasks: str | tuple[str, ...]) -> Iterator[tuple[str | int, dict[str, Any]]]:
     """Yield the pod specs of a job's templates, each with the index, or the key, of its task.
 
     Args:
         job: any JSON object.
-        tasks: the path of the list or map of tasks, each with a `template`.
+        tasks: the path of the tasks, as for `limit_what_is_not_shared`.
     """
-    parts: Any = job.value
-    for key in tasks:
-        parts = parts.get(key) if isinstance(parts, dict) else None
-    for place, part in enumerate(parts) if isinstance(parts, list) else mapping(parts).items():
-        template = part.get("template") if isinstance(part, dict) else None
+    for place, part in parts(job.value, tasks):
+        template = part.get("template")
         spec = template.get("spec") if isinstance(template, dict) else None
         if isinstance(spec, dict):
             yield place, spec
+
+
+def _way(tasks: tuple[str | tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(step for step in tasks if isinstance(step, str))
 
 
 def copy_amounts(resources: Draft, amounts: dict[str, Any], side: str) -> None:

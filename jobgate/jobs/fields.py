@@ -9,6 +9,7 @@ from crdgen.markers.types import Replace
 from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.status import PhaseCondition
 from jobgate.names import ENTRIES_LIMIT
+from jobgate.plugins import BUILT_IN
 
 Number: TypeAlias = Annotated[int, Int32]
 Count: TypeAlias = Annotated[int, Int32(minimum=0)]
@@ -23,4 +24,7 @@ Plugins: TypeAlias = dict[
     str, Annotated[Any, Replace({"x-kubernetes-preserve-unknown-fields": True, "nullable": True})]
 ]
 
-PLUGINS_DOC = Doc("Plugins for the pods: env, svc or ssh, each with its arguments as a list of flags or a mapping.")
+*_FIRST, _LAST = (plugin.name for plugin in BUILT_IN if not plugin.imposed)
+PLUGINS_DOC = Doc(
+    f"Plugins for the pods: {', '.join(_FIRST)} or {_LAST}, each with its arguments as a list of flags or a mapping."
+)

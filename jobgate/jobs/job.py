@@ -11,7 +11,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import TASK_FIELDS, Task
 from webhook import Object
 from webhook.values import text
-from webhook.view import FieldOf, lacks, view, with_all_absent
+from webhook.view import FieldOf, lacks, view, with_absent, with_all_absent
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
@@ -67,7 +67,8 @@ class Job(Object[Spec]):
         if not self._left_out:
             return self.all_tasks
         if self._tasks is None:
-            self._tasks = tuple(task for task in self.all_tasks if not lacks(task.part, self._left_out))
+            tasks = self.kind.tasks(self._without_broken_tasks()) if self._tasks_are_fields else self.all_tasks
+            self._tasks = tuple(task for task in tasks if not lacks(task.part, self._left_out))
         return self._tasks
 
     def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
@@ -82,13 +83,28 @@ class Job(Object[Spec]):
 
         Fields of tasks stay unreadable; `Task.broken` lists them.
         """
-        spec = with_all_absent(self.spec)
+        tasks = {one.attributes[0] for one in self.kind.all_fields("tasks")}
+        spec = with_all_absent(self.spec, but=tasks)
         return self if spec is self.spec else type(self)(self.kind, self.document, spec)
 
     @property
     def has_readable_tasks(self) -> bool:
-        """Whether the list or map of tasks can be read; tasks in it may still have unreadable fields."""
-        return self.kind.field("tasks").attributes[0] in self.spec.__dict__
+        """Whether the job has tasks that can be read; they may still have unreadable fields."""
+        places = [field.attributes[0] for field in self.kind.all_fields("tasks")]
+        read = self.spec.__dict__
+        return all(place in read for place in places) and any(read[place] is not None for place in places)
+
+    @property
+    def _tasks_are_fields(self) -> bool:
+        """Whether tasks are fields of the spec, and no items of a list or map."""
+        return isinstance(self.kind.task_fields[-1], tuple)
+
+    def _without_broken_tasks(self) -> Spec:
+        """Return the spec without tasks that are fields and cannot be read."""
+        spec = self.spec
+        for field in self.kind.all_fields("tasks"):
+            spec = with_absent(spec, field.attributes)
+        return spec
 
 
 def job_of(kind: JobKind, document: Mapping[str, Any]) -> Job[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from crdgen import CustomResource
@@ -34,3 +35,11 @@ class JobKind(Kind):
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
     runner: Any = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def task_fields(self) -> tuple[str | tuple[str, ...], ...]:
+        """The fields of an object that lead to the list or map of tasks; a tuple at the end: these are the tasks."""
+        first, *others = (field.steps or () for field in self.all_fields("tasks"))
+        if "tasks" in self.fields and not isinstance(self.fields["tasks"], str):
+            return (*first[:-1], (first[-1], *(steps[-1] for steps in others)))
+        return first

@@ -46,6 +46,7 @@ class Members:
         corrects: the names of variables that the operator sometimes sets incorrectly.
         facts: returns more values of a job that the contract needs.
         provides: the plugins that the operator implements itself.
+        own_plugins: whether jobs can request no other plugins than these.
         deletes_any: whether the operator deletes pods with any index when a job is scaled down, not the last ones.
     """
 
@@ -56,6 +57,7 @@ class Members:
     corrects: frozenset[str] = frozenset()
     facts: Callable[[Job[Any]], Mapping[str, str]] = lambda _: {}
     provides: frozenset[str] = frozenset()
+    own_plugins: bool = False
     deletes_any: bool = False
 
 

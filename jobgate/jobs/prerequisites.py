@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import annotate
 from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
@@ -24,12 +25,11 @@ from jobgate.prerequisites.reference import (
     TaskReferences,
     asked,
     named_in,
-    parts,
 )
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
-from webhook import Default, Draft, Kind, Objects, Request, User
+from webhook import Default, Draft, Objects, Request, User
 from webhook.review import is_unchanged
-from webhook.values import mapping, metadata_of
+from webhook.values import mapping, metadata_of, parts
 
 #: The resources that the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
@@ -54,10 +54,9 @@ _TOO_MANY: Final = Resolution(
 UNKNOWN_ITEMS: Final = "the prerequisites of the cluster are not known yet: retry in 1s"
 
 
-def where(kind: Kind) -> ReferenceFields:
+def where(kind: JobKind) -> ReferenceFields:
     """Return the fields in which the jobs of a kind name prerequisites."""
-    tasks = tuple(str(step) for step in kind.field("tasks").path.steps)
-    return ReferenceFields(tasks, in_spec=bool(kind.field(WORD).attributes))
+    return ReferenceFields(kind.task_fields, in_spec=bool(kind.field(WORD).attributes))
 
 
 def asked_of(job: Job[Any]) -> list[TaskReferences]:
@@ -68,10 +67,11 @@ def asked_of(job: Job[Any]) -> list[TaskReferences]:
     return references
 
 
-def prerequisites_are_ready(*tasks: str, in_spec: bool = False) -> Default:
+def prerequisites_are_ready(*tasks: str | tuple[str, ...], in_spec: bool = False) -> Default:
     """Return the default that prepares a job for its prerequisites.
 
-    `tasks` is the path of the list or map of tasks; `in_spec`: whether job and tasks have a field `prerequisites`.
+    `tasks` is the path of the list or map of tasks, or ends with a tuple that names the fields that are the tasks;
+    `in_spec`: whether job and tasks have a field `prerequisites`.
     """
     fields = ReferenceFields(tasks, in_spec)
 
@@ -107,10 +107,10 @@ def _copy_annotation(job: Draft, fields: ReferenceFields) -> None:
     text = named_in(job.value)
     if not isinstance(text, str):
         return
-    for key, task in parts(job.value, fields):
+    for key, task in parts(job.value, fields.tasks):
         template = task.get("template")
         if isinstance(template, dict) and named_in(template) is None:
-            annotate(job.below((*fields.tasks, key, "template"), template), ANNOTATION, text)
+            annotate(job.below((*fields.path(key).steps, "template"), template), ANNOTATION, text)
 
 
 def _record(job: Draft, items: Mapping[str, Item]) -> None:
@@ -171,13 +171,13 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], allowed: bool | None
     return f"{start}: user {user.name!r} cannot use {item.shown}: ask for the verb {USE} on {resource} {item.name}"
 
 
-def sources_of(kind: Kind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
+def sources_of(kind: JobKind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
     """Return the items that a job uses, by kind and name."""
     tasks = [] if job is None else resolved_tasks(asked(job, where(kind)), objects, namespace)
     return {*items_of(tasks)}
 
 
-def wanted(kind: Kind, request: Request, objects: Objects) -> list[tuple[str, str]]:
+def wanted(kind: JobKind, request: Request, objects: Objects) -> list[tuple[str, str]]:
     """Return the items, as resource and name, that a request adds to its job.
 
     The server asks for the permission to use them before the review.

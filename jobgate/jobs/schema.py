@@ -82,10 +82,20 @@ class Shape:
 class StructuralSchema:
     """The schema of a version of a custom resource. It is compiled on first use: many commands do not need it."""
 
-    def __init__(self, resource: CustomResource, parts: str = "", version: str = "") -> None:
-        """Use a version of a custom resource, by default the stored version; `parts` is the field with the tasks."""
+    def __init__(
+        self, resource: CustomResource, parts: Sequence[str | tuple[str, ...]] = (), version: str = ""
+    ) -> None:
+        """Use a version of a custom resource.
+
+        Args:
+            resource: the custom resource.
+            parts: the path of the list or map of tasks. A tuple at the end names the fields that are the tasks.
+            version: by default the stored one.
+        """
         self._resource = resource
-        self._parts = parts
+        # To the list or map of parts, or to the object with a field for each part.
+        self._way = tuple(step for step in parts if isinstance(step, str))
+        self._names = next((step for step in parts if isinstance(step, tuple)), ())
         self._version = version
 
     @cached_property
@@ -122,13 +132,14 @@ class StructuralSchema:
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
         """Return whether the object has more tasks than the schema allows, without reading them."""
-        spec = document.get("spec")
-        parts = spec.get(self._parts) if isinstance(spec, dict) else None
-        return isinstance(parts, list | dict) and len(parts) > self._most_parts
+        found: Any = None if self._names or not self._way else document
+        for step in self._way:
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return isinstance(found, list | dict) and len(found) > self._most_parts
 
     @cached_property
     def _most_parts(self) -> float:
-        node = self.shape.below("spec").below(self._parts).node
+        node = self._shape_of_parts.node
         return float(node.get("maxItems", node.get("maxProperties", inf)))
 
     def fits(self, document: Mapping[str, Any]) -> bool:
@@ -139,8 +150,12 @@ class StructuralSchema:
         """Return True only if the object fits the schema and its pod templates are valid; a fast check in C."""
         if self._accepts is None or not self._accepts(document):
             return False
-        parts = document["spec"][self._parts]
-        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
+        found: Any = document
+        for step in self._way:
+            found = found[step]
+        if self._names:
+            found = [found[name] for name in self._names if found.get(name) is not None]
+        for part in found if isinstance(found, list) else found.values():  # half the time of all()
             if not podchecks.FAMILIES.agree(part["template"]["spec"]):
                 return False
         return True
@@ -148,12 +163,22 @@ class StructuralSchema:
     @cached_property
     def _accepts(self) -> Predicate | None:
         """The predicate of objects with valid pod templates; None for a kind without pod templates."""
-        parts = self.shape.below("spec").below(self._parts)
-        part = parts.below("" if parts.is_map else 0)
-        if "containers" not in part.below("template").below("spec").node.get("properties", {}):
-            return None
-        template = ("spec", self._parts, "*", "template")
-        return surely_fits(with_ordinary_metadata(_with_type(self.shape.node, template, podchecks.FAMILIES.shape)))
+        schema = self.shape.node
+        around = self._shape_of_parts
+        for name in self._names or ("*",):
+            part = around.below(name if self._names else "" if around.is_map else 0)
+            if "containers" not in part.below("template").below("spec").node.get("properties", {}):
+                return None
+            place = (*self._way, name, "template")
+            schema = _with_type(schema, place, podchecks.FAMILIES.shape, optional=self._names)
+        return surely_fits(with_ordinary_metadata(schema))
+
+    @property
+    def _shape_of_parts(self) -> Shape:
+        shape = self.shape
+        for step in self._way:
+            shape = shape.below(step)
+        return shape
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return the faults that the API server finds in schema and metadata before it calls validating webhooks."""
@@ -173,16 +198,22 @@ class StructuralSchema:
         return [_cause(violation, self.shape) for violation in violations if violation not in alone]
 
 
-def _with_type(schema: Mapping[str, Any], place: Sequence[str], type_: type) -> Mapping[str, Any]:
-    """Return a schema with a msgspec type for a required value; `*` is any item of a list or entry of a map."""
+def _with_type(
+    schema: Mapping[str, Any], place: Sequence[str], type_: type, optional: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """Return a schema with a msgspec type for a required value; `*` is any item of a list or entry of a map.
+
+    The fields on the way to the value are required if they are not `optional`.
+    """
     if not place:
         return {TYPE: type_}
     step, *rest = place
     if step == "*":
         keyword = "items" if "items" in schema else "additionalProperties"
-        return {**schema, keyword: _with_type(schema[keyword], rest, type_)}
-    properties = {**schema["properties"], step: _with_type(schema["properties"][step], rest, type_)}
-    return {**schema, "properties": properties, "required": sorted({step, *schema.get("required", ())})}
+        return {**schema, keyword: _with_type(schema[keyword], rest, type_, optional)}
+    properties = {**schema["properties"], step: _with_type(schema["properties"][step], rest, type_, optional)}
+    required = {*schema.get("required", ()), *({step}.difference(optional))}
+    return {**schema, "properties": properties, "required": sorted(required)}
 
 
 def shape_of(kind: JobKind) -> Shape:

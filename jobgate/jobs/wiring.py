@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import Claim, Members, marked_claim, selects
 from jobgate.jobs.operator import Operator
-from jobgate.plugins import BUILT_IN
 from jobgate.plugins.crew import KIND_LABEL
 from webhook import Phase
 from webhook.values import labels_of
@@ -49,12 +48,9 @@ def wired(kinds: Iterable[JobKind], runs: Container[str] = ()) -> list[JobKind]:
 
 
 def provides_all(kind: JobKind) -> bool:
-    """Return whether the operator of a kind implements all plugins itself, as Volcano does.
-
-    Plugins of packages do not count, because the installation was rendered without them.
-    """
+    """Return whether the operator of a kind implements all plugins that its jobs can request, as Volcano does."""
     members = members_of(kind)
-    return members is not None and {plugin.name for plugin in BUILT_IN if not plugin.imposed} <= members.provides
+    return members is not None and members.own_plugins
 
 
 def followed(kinds: Iterable[JobKind]) -> list[JobKind]:

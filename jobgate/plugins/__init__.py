@@ -6,7 +6,7 @@
 - `pod`: a pod while it is wired
 - `limits`, `weight`: how much can be put into a pod, and how much memory a job may take
 - `paths`: paths in containers, and volumes of users that collide with those of a plugin
-- the built-in plugins, listed in `BUILT_IN`: `env`, `svc`, `ssh`; `queueing`, which the installation sets
+- the built-in plugins, listed in `BUILT_IN`; the installation sets those that are `imposed`
 
 A package adds a `Plugin` by the entry point `jobgate.plugins`.
 """
@@ -19,7 +19,16 @@ from jobgate.packages import provided
 from jobgate.plugins.arguments import Arguments, Takes, parse
 from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Crew, CrewContainer, Member, Part, Variable
 from jobgate.plugins.env import Env, Run
-from jobgate.plugins.plugin import Declared, Derived, Plugin
+from jobgate.plugins.plugin import (
+    CONFIG_MAP,
+    NETWORK_POLICY,
+    SECRET,
+    SERVICE,
+    Declared,
+    Derived,
+    ObjectType,
+    Plugin,
+)
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.queueing import Queueing
 from jobgate.plugins.ssh import Ssh
@@ -27,13 +36,18 @@ from jobgate.plugins.svc import Svc
 
 __all__ = [
     "BUILT_IN",
+    "CONFIG_MAP",
     "ENTRY_POINT",
+    "NETWORK_POLICY",
+    "SECRET",
+    "SERVICE",
     "Arguments",
     "Crew",
     "CrewContainer",
     "Declared",
     "Derived",
     "Member",
+    "ObjectType",
     "Part",
     "Plugin",
     "Pod",

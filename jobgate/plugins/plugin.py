@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member
@@ -12,6 +12,30 @@ from jobgate.plugins.pod import Pod
 from webhook import Cause, Notice, Path
 
 A = TypeVar("A", bound=Arguments)
+
+
+class ObjectType(NamedTuple):
+    """A type of object that plugins create.
+
+    Attributes:
+        api_version, kind: as in its manifest.
+        plural: the name of the resource, for permissions.
+    """
+
+    api_version: str
+    kind: str
+    plural: str
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+
+CONFIG_MAP: Final = ObjectType("v1", "ConfigMap", "configmaps")
+NETWORK_POLICY: Final = ObjectType("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies")
+SECRET: Final = ObjectType("v1", "Secret", "secrets")
+SERVICE: Final = ObjectType("v1", "Service", "services")
 
 
 class Derived(NamedTuple):
@@ -50,12 +74,21 @@ class Plugin(Generic[A]):
     """A feature that a job requests for its pods.
 
     A plugin is a subclass with a name, a model of arguments, and the methods that it needs. It has no state, and does
-    not depend on kinds. Only the installation can request an `imposed` plugin, for all jobs.
+    not depend on kinds.
+
+    Attributes:
+        name: as jobs request it.
+        arguments: the model of its arguments.
+        imposed: whether only the installation can request it, for all jobs.
+        creates: the types of the objects that it declares. The controller watches them, and gets the permissions.
+        lists_pods: whether its objects depend on which pods of a job exist: then the controller may list pods.
     """
 
     name: str
     arguments: type[A]
     imposed: bool = False
+    creates: tuple[ObjectType, ...] = ()
+    lists_pods: bool = False
 
     def check(self, crew: Crew, arguments: A, path: Path) -> Iterable[Cause | Notice]:
         """Yield the reasons why the plugin cannot work with this job; `path` is the path of its arguments."""
@@ -73,5 +106,5 @@ class Plugin(Generic[A]):
         """Change a pod. Only absent fields are added, so that wiring a pod twice changes nothing."""
 
     def objects(self, crew: Crew, arguments: A) -> Iterable[Declared]:
-        """Yield the objects that the controller creates for the job."""
+        """Yield the objects that the controller creates for the job, of the types in `creates`."""
         return ()

@@ -10,7 +10,7 @@ from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member, Part
 from jobgate.plugins.limits import CONFIG_LIMIT, ENVIRONMENT_LIMIT, POD_LIMIT, VARIABLE_LIMIT
 from jobgate.plugins.paths import collisions
-from jobgate.plugins.plugin import Declared, Derived, Plugin
+from jobgate.plugins.plugin import CONFIG_MAP, NETWORK_POLICY, SERVICE, Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from webhook import Cause, Forbidden, Notice, Path
 from webhook.text import short
@@ -43,6 +43,8 @@ class Svc(Plugin[SvcArguments]):
 
     name = "svc"
     arguments = SvcArguments
+    creates = (CONFIG_MAP, SERVICE, NETWORK_POLICY)
+    lists_pods = True
 
     def check(self, crew: Crew, arguments: SvcArguments, path: Path) -> Iterator[Cause | Notice]:
         """Yield the lists that are too large, and the volumes and mounts that collide with them."""

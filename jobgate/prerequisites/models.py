@@ -134,7 +134,7 @@ class PvcStorage(Model):
 class PluginUse(Model):
     """A plugin that the job gets, as if it had asked for it in its own `plugins`."""
 
-    name: Annotated[Name, Doc("Name of the plugin: env, svc, ssh or one that is installed.")]
+    name: Annotated[Name, Doc("Name of the plugin, as jobs ask for it.")]
     arguments: Annotated[Any, PreserveUnknown, Doc("Its arguments, as flags or as a mapping of them.")] = None
 
 

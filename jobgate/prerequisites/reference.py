@@ -12,7 +12,7 @@ import msgspec
 from jobgate.names import dns_subdomain
 from jobgate.prerequisites.models import CLUSTER, ENTRIES, NAMESPACED, RESOURCES, ReferenceSpec
 from webhook import Path
-from webhook.values import mapping, metadata_of
+from webhook.values import mapping, metadata_of, parts
 
 #: The annotation with the prerequisites of a pod, a pod template, or a job without a field `prerequisites`.
 ANNOTATION: Final = "jobgate.dev/prerequisites"
@@ -126,17 +126,19 @@ class ReferenceFields:
     """The fields in which the jobs of a kind name prerequisites.
 
     Attributes:
-        tasks: the path of the list or map of tasks, each with a `template`.
+        tasks: the path of the list or map of tasks, each with a `template`. A tuple at the end names fields that are
+            the tasks.
         in_spec: whether job and tasks have a field `prerequisites`; else an annotation of the template names them.
     """
 
-    tasks: tuple[str, ...]
+    tasks: tuple[str | tuple[str, ...], ...]
     in_spec: bool = False
 
     def path(self, key: int | str) -> Path:
         """Return the path of a task."""
-        path = Path(".".join(self.tasks))
-        return path / key if isinstance(key, int) else path.key(key)
+        path = Path(".".join(step for step in self.tasks if isinstance(step, str)))
+        in_map = isinstance(key, str) and isinstance(self.tasks[-1], str)
+        return path.key(str(key)) if in_map else path / key
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskRefere
     """Yield the references of each task of a job, if it has any; the job may be any JSON."""
     listing = mapping(job.get("spec")).get(WORD) if where.in_spec else None
     of_job, job_fault = _read(listed, listing, _OF_JOB)
-    for key, task in parts(job, where):
+    for key, task in parts(job, where.tasks):
         value = task.get(WORD) if where.in_spec else _annotations(task).get(ANNOTATION)
         # Fast for nearly all jobs, which have no prerequisites but may have a thousand tasks.
         if listing is None and value is None:
@@ -206,15 +208,6 @@ def template_of(workload: Any) -> Mapping[str, Any]:
 def named_in(template: Mapping[str, Any]) -> Any:
     """Return the annotation with the prerequisites of a pod or a pod template; None if it is absent."""
     return mapping(mapping(template.get("metadata")).get("annotations")).get(ANNOTATION)
-
-
-def parts(job: Mapping[str, Any], where: ReferenceFields) -> list[tuple[int | str, Mapping[str, Any]]]:
-    """Return the tasks of a job that are objects, each with its index or key."""
-    tasks: Any = job
-    for field in where.tasks:
-        tasks = mapping(tasks).get(field)
-    entries = enumerate(tasks) if isinstance(tasks, list) else mapping(tasks).items()
-    return [(key, task) for key, task in entries if isinstance(task, dict)]
 
 
 def _read(

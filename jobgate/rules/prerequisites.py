@@ -25,12 +25,12 @@ from jobgate.prerequisites.inject import inject
 from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, named_in, parts
+from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, named_in
 from jobgate.prerequisites.resolve import Instance
 from jobgate.rules.templates import built_pods
 from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
 from webhook.text import short
-from webhook.values import mapping, metadata_of
+from webhook.values import mapping, metadata_of, parts
 
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
@@ -81,7 +81,7 @@ def _misplaced(job: Job[Any]) -> Iterator[Cause]:
     places = []
     if _has_annotation(job.document.get("metadata")):
         places.append(Path("metadata"))
-    for key, task in parts(job.document, fields):
+    for key, task in parts(job.document, fields.tasks):
         if _has_annotation(mapping(task.get("template")).get("metadata")):
             places.append(fields.path(key) / "template" / "metadata")
     for place in places:
@@ -259,7 +259,7 @@ def templates_keep_their_prerequisites(job: Job[Any], context: Context) -> Itera
     fields = where(job.kind)
     if old == new or fields.in_spec:
         return
-    for key, task in parts(job.document, fields):
+    for key, task in parts(job.document, fields.tasks):
         kept = named_in(mapping(task.get("template")))
         if kept is not None and kept != new:
             place = (fields.path(key) / "template" / "metadata" / "annotations").key(ANNOTATION)

@@ -1,4 +1,4 @@
-"""What the webhook server and the controllers need in a cluster.
+"""Parts that the webhook server and the controllers need in a cluster.
 
 - `cluster`: the server's view of its cluster
 - `certificate`: the source of the server's certificate, a Secret or files

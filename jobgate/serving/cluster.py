@@ -137,6 +137,8 @@ class ClusterView:
 
         If they cannot be known now, return a response that asks the client to retry.
         """
+        if not isinstance(kind, JobKind):
+            return None
         try:
             items = wanted(kind, request, self.cache)
         except LookupError:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jobgate.controller.desired import desired, unsupported
-from jobgate.plugins import Crew, Declared, Plugin
+from jobgate.plugins import CONFIG_MAP, Crew, Declared, Plugin
 from jobgate.plugins.ssh.arguments import SshArguments
 from tests.controller.builder import crew, wanted
 from tests.controller.trial import TrialArguments
@@ -64,6 +64,7 @@ class Strange(Plugin[TrialArguments]):
 
     name = "trial"
     arguments = TrialArguments
+    creates = (CONFIG_MAP,)
 
     def objects(self, crew: Crew, arguments: TrialArguments) -> Iterator[Declared]:
         yield Declared({"apiVersion": "v1", "kind": "Node", "metadata": {"name": crew.name}})
@@ -75,6 +76,7 @@ class Twice(Plugin[TrialArguments]):
 
     name = "trial"
     arguments = TrialArguments
+    creates = (CONFIG_MAP,)
 
     def objects(self, crew: Crew, arguments: TrialArguments) -> Iterator[Declared]:
         for value in "ab":
@@ -85,9 +87,7 @@ class Twice(Plugin[TrialArguments]):
 def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Strange()})
     assert [one.name for one in desired(crew())] == ["train-settings"]
-    assert unsupported(crew()) == [
-        "plugin trial declares a Node; the controller supports only ConfigMap, Service, NetworkPolicy, Secret, PodGroup"
-    ]
+    assert unsupported(crew()) == ["plugin trial declares a Node, which is not in its `creates`"]
 
 
 def test_of_two_that_declare_one_object_the_first_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
-from jobgate.plugins import Arguments, Crew, Declared, Plugin
+from jobgate.plugins import CONFIG_MAP, NETWORK_POLICY, SECRET, SERVICE, Arguments, Crew, Declared, Plugin
 
 
 class TrialArguments(Arguments):
@@ -19,6 +19,7 @@ class Trial(Plugin[TrialArguments]):
 
     name = "trial"
     arguments = TrialArguments
+    creates = (CONFIG_MAP, SERVICE, NETWORK_POLICY, SECRET)
 
     def objects(self, crew: Crew, arguments: TrialArguments) -> Iterator[Declared]:
         data = {f"{part.name}.host": "\n".join(crew.hosts(part)) for part in crew.parts}

@@ -5,26 +5,22 @@ import json
 from typing import Any
 
 from jobgate.jobs.kind import JobKind
-from jobgate.kinds import built_in
+from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.torchjob import TORCHJOB
+from jobgate.kinds.vcjob import VCJOB
 from tests.hostile.shapes import sound_tasks
 from tests.webhook.kind import admission_review
 from tests.webhook.server.wire import Answer, post
 from webhook import Phase
 
-DIJOB, VCJOB, MXJOB, TORCHJOB = built_in()
+__all__ = ["DIJOB", "MUTATE", "PODS", "TORCHJOB", "VALIDATE", "VCJOB", "envelope", "job", "patch", "review", "texts"]
+
 MUTATE, VALIDATE = DIJOB.path(Phase.MUTATE), DIJOB.path(Phase.VALIDATE)
 PODS = "/mutate--v1-pod"
 
 
 def job(kind: JobKind = DIJOB, tasks: int = 1) -> dict[str, Any]:
     """Return a valid job."""
-    if kind is MXJOB:
-        return {
-            "apiVersion": kind.gvk.api_version,
-            "kind": kind.kind,
-            "metadata": {"name": "costly"},
-            "spec": {"jobMode": "local", "replicaSpecs": sound_tasks(kind, 1)["spec"]["replicaSpecs"]},
-        }
     return sound_tasks(kind, tasks)
 
 

@@ -7,13 +7,16 @@ from math import isqrt
 from typing import Any, TypeAlias
 
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.schema import shape_of
+from jobgate.plugins import BUILT_IN
+from tests.kinds.samples import first_name, names_are_keys, task_shape, with_tasks
 
 Shape: TypeAlias = Callable[[JobKind, int], dict[str, Any]]
 
 #: What a hostile text is full of: control characters, a line's end, what turns the direction of writing, half a pair.
 NASTY = "\x1b[31m\n\x00\u202e\u200b"
 #: The plugins that every operator or our controller carries out.
-PLUGINS: dict[str, Any] = {"env": [], "svc": [], "ssh": []}
+PLUGINS: dict[str, Any] = {plugin.name: [] for plugin in BUILT_IN if not plugin.imposed}
 
 
 def container(name: str = "main", **fields: Any) -> dict[str, Any]:
@@ -28,30 +31,12 @@ def template(*containers: Any, **spec: Any) -> dict[str, Any]:
 
 def job(kind: JobKind, tasks: Iterable[tuple[str, dict[str, Any]]], **spec: Any) -> dict[str, Any]:
     """Return a job of any kind, with these tasks by their names."""
-    parts: Any
-    match kind.kind:
-        case "TorchJob":
-            field, parts = "torchTaskSpecs", dict(tasks)
-        case "MxJob":
-            field, parts = "replicaSpecs", [{"mxReplicaType": name} | task for name, task in tasks]
-            spec = {"jobMode": "dist"} | spec
-        case _:
-            field, parts = "tasks", [{"name": name} | task for name, task in tasks]
-    return {
-        "apiVersion": kind.gvk.api_version,
-        "kind": kind.kind,
-        "metadata": {"name": "costly", "namespace": "default"},
-        "spec": {**spec, field: parts},
-    }
+    return with_tasks(kind, tasks, **spec) | {"metadata": {"name": "costly", "namespace": "default"}}
 
 
 def one(kind: JobKind, made: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """Return a job of one task with this template."""
-    return job(kind, [(_first(kind), {"template": made})], **spec)
-
-
-def _first(kind: JobKind) -> str:
-    return {"TorchJob": "Master", "MxJob": "WORKER"}.get(kind.kind, "main")
+    return job(kind, [(first_name(kind), {"template": made})], **spec)
 
 
 def _names(count: int) -> list[str]:
@@ -59,14 +44,14 @@ def _names(count: int) -> list[str]:
 
 
 def after(kind: JobKind, *names: str) -> dict[str, Any]:
-    """Return the fields of a task that starts after others."""
-    match kind.kind:
-        case "TorchJob":
+    """Return the fields of a task that starts after others; of a kind without dependencies, more replicas."""
+    match task_shape(kind).below("dependsOn").node.get("type"):
+        case "array":
             return {"dependsOn": [{"dependsOn": name} for name in names]}
-        case "MxJob":
-            return {"replicas": len(names) + 1}
-        case _:
+        case "object":
             return {"dependsOn": {"name": list(names)}}
+        case _:
+            return {"replicas": len(names) + 1}
 
 
 # Many of one thing
@@ -162,18 +147,17 @@ def volumes_by_tasks(kind: JobKind, n: int) -> dict[str, Any]:
 
 
 def _volumes(kind: JobKind, n: int) -> dict[str, Any]:
-    match kind.kind:
-        case "DIJob":
-            return {"volumes": [{"name": f"v{number}", "emptyDir": {}} for number in range(n)]}
-        case "Job":
-            return {"volumes": [{"mountPath": f"/v{number}", "volumeClaimName": f"v{number}"} for number in range(n)]}
-        case _:
-            return {}
+    volume = shape_of(kind).below("spec").below("volumes").below(0)
+    if volume.below("emptyDir").node:
+        return {"volumes": [{"name": f"v{number}", "emptyDir": {}} for number in range(n)]}
+    if volume.node:
+        return {"volumes": [{"mountPath": f"/v{number}", "volumeClaimName": f"v{number}"} for number in range(n)]}
+    return {}
 
 
 def policies_by_tasks(kind: JobKind, n: int) -> dict[str, Any]:
     policies = [{"event": "PodFailed", "action": "RestartJob"} for _ in range(n)]
-    words = {} if kind.kind in {"TorchJob", "MxJob"} else {"policies": policies}
+    words = {"policies": policies} if task_shape(kind).below("policies").node else {}
     return job(kind, ((name, {"template": template(), **words}) for name in _names(isqrt(n) + 1)), **words)
 
 
@@ -279,7 +263,7 @@ def long_quantities(kind: JobKind, n: int) -> dict[str, Any]:
 
 def the_same_name(kind: JobKind, n: int) -> dict[str, Any]:
     many = [container(ports=[{"containerPort": 1, "name": "p"}] * 2, env=[{"name": "E"}] * 2) for _ in range(n)]
-    if kind.kind == "TorchJob":
+    if names_are_keys(kind):
         return one(kind, template(*many))
     return job(kind, (("t", {"template": template(container(), container())}) for _ in range(n)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -29,22 +29,18 @@ from tests.hostile.fuzz import Target
 from tests.hostile.requests import envelope
 from tests.hostile.shapes import sound_tasks
 from tests.kinds.places import at, with_value
+from tests.kinds.samples import sample_of, task_places
 from tests.pods import test_properties as of_pods
 from webhook import Objects, Operation, Phase, Registry, Request, Response, review
 from webhook.admission import Malformed
 from webhook.server.body import BadRequest, decode
+from webhook.values import mapping
 
 KINDS: Final = Registry(built_in())
 #: A Status with its warnings, in bytes.
 ANSWER: Final = 64 * 1024
 #: Bytes of a patch, in base64, for one of the object.
 PATCH_PER_BYTE: Final = 16
-#: By kind, a field that breaks nothing when it is changed in a job that is stored.
-HARMLESS: Final[Mapping[str, tuple[str, Any]]] = {
-    "DIJob": ("priority", "high"),
-    "Job": ("priorityClassName", "other"),
-    "TorchJob": ("backoffLimit", 7),
-}
 
 
 class Restricted:
@@ -118,11 +114,11 @@ def check_ratchet(kind: JobKind, value: Any) -> None:
     labelled = {**stored, "metadata": {"name": "a", "labels": {"a": "b"}}, "status": {}}
     for phase in Phase:
         assert asked(kind, labelled, stored, phase).allowed
-    if kind.kind in HARMLESS and isinstance(stored.get("spec"), dict):
-        field, other = HARMLESS[kind.kind]
+    harmless = sample_of(kind).harmless
+    if harmless and isinstance(stored.get("spec"), dict):
         document = kind.schema.default(kind.schema.prune(stored))
         if isinstance(document.get("spec"), dict):
-            edited = {**document, "spec": {**document["spec"], field: other}}
+            edited = {**document, "spec": {**document["spec"], **harmless}}
             for phase in Phase:
                 assert not asked(kind, edited, document, phase).causes
 
@@ -142,20 +138,10 @@ def check_smuggled(kind: JobKind, value: Any) -> None:
 
 def _pods(kind: JobKind, document: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
     """Yield where the pod specs of a job's templates are, as far as they are objects of no exempt runtime class."""
-    parts = kind.field("tasks").path.steps
-    held = part_of(document, parts)
-    for step in held if isinstance(held, dict) else range(len(held)) if isinstance(held, list) else ():
-        place = (*parts, step, "template", "spec")
-        spec = part_of(document, place)
+    for place, task in task_places(kind, document):
+        spec = mapping(task.get("template")).get("spec")
         if isinstance(spec, dict) and not spec.get("runtimeClassName"):
-            yield place
-
-
-def part_of(document: Any, steps: Iterable[str | int]) -> Any:
-    """Return what stands at a place, or None where there is no such place."""
-    with suppress(KeyError, IndexError, TypeError):
-        return at(document, tuple(steps))
-    return None
+            yield (*place, "template", "spec")
 
 
 def check_pod(value: Any) -> None:

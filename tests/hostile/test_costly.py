@@ -34,7 +34,7 @@ PATCH_PER_BYTE = 16
 EACH = 47
 KINDS = Registry(built_in())
 #: Shapes that are the same for all kinds are tested with one kind each, in turn.
-IN_TURN = [(shape, built_in()[turn % 4]) for turn, shape in enumerate((*OF_A_TEMPLATE, *OF_A_JOB))]
+IN_TURN = [(shape, built_in()[turn % len(KINDS)]) for turn, shape in enumerate((*OF_A_TEMPLATE, *OF_A_JOB))]
 CASES = [*IN_TURN[: len(OF_A_TEMPLATE)], *((shape, kind) for shape in OF_A_JOB for kind in built_in())]
 
 

@@ -11,23 +11,21 @@ from tests.hostile.requests import DIJOB, job
 from tests.hostile.shapes import sound_tasks
 from tests.hostile.targets import Restricted, asked, check_smuggled
 from tests.kinds.places import at, with_value
+from tests.kinds.samples import task_places
 from webhook import Phase
 
 Steps = tuple[str | int, ...]
 
 
-def tasks_of(kind: JobKind) -> Steps:
-    return tuple(kind.field("tasks").path.steps)
-
-
 def with_task(kind: JobKind, task: Any) -> dict[str, Any]:
     """Return a valid job with one more task."""
     document = sound_tasks(kind, 2)
-    tasks = at(document, tasks_of(kind))
-    changed: dict[str, Any] = with_value(
-        document, tasks_of(kind), {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task]
-    )
-    return changed
+    *_, last = kind.task_fields
+    if isinstance(last, tuple):
+        return {**document, "spec": {**document["spec"], last[2]: task}}
+    tasks = document["spec"][last]
+    more = {**tasks, "odd": task} if isinstance(tasks, dict) else [*tasks, task]
+    return {**document, "spec": {**document["spec"], last: more}}
 
 
 def too_many_tasks(kind: JobKind) -> dict[str, Any]:
@@ -39,8 +37,8 @@ def twice(part: str) -> Callable[[JobKind], dict[str, Any]]:
 
     def doubled(kind: JobKind) -> dict[str, Any]:
         document = sound_tasks(kind, 1)
-        tasks = at(document, tasks_of(kind))
-        place = (*tasks_of(kind), next(iter(tasks)) if isinstance(tasks, dict) else 0, "template", "spec")
+        task, _ = next(task_places(kind, document))
+        place = (*task, "template", "spec")
         parts = at(document, place).get(part, [{"name": "v", "emptyDir": {}}])
         changed: dict[str, Any] = with_value(document, place, {**at(document, place), part: [*parts, *parts]})
         return changed

@@ -218,8 +218,8 @@ def test_pods_of_volcano_are_wired_only_where_jobgate_runs_its_jobs() -> None:
         (marked,) = (
             one["objectSelector"]["matchExpressions"][0] for one in hooks if one["name"].startswith("pods.mutate")
         )
-        rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
-        verbs = {rule["resources"][0]: rule["verbs"] for rule in rules}
+        roles = [one for one in found if (one["kind"], one["metadata"]["name"]) == ("ClusterRole", "jobgate-runner")]
+        verbs = {rule["resources"][0]: rule["verbs"] for one in roles for rule in one["rules"]}
         rights = verbs.get("persistentvolumeclaims"), verbs.get("commands")
         of_runner = (["get", "create"], ["list", "watch", "delete"]) if run else (None, None)
         assert (volcanos in marked["values"], rights) == (bool(run), of_runner)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from jobgate.jobs.kind import JobKind
 from tests.corpus import BROKEN, GOOD, jobs
-from tests.kinds.mxjob.jobs import local, template
-from tests.kinds.mxjob.test_accelerators import MOUNT, VOLUME, with_gpu
+from tests.kinds.samples import sample_of
 
 #: Values that are right for one field or another, and those that nearly are.
 ODD: list[Any] = [
@@ -22,18 +21,13 @@ ODD: list[Any] = [
 ]
 #: Keys that few examples have.
 KEYS = ("name", "generateName", "unknown", "RuntimeId", "PsRootPort", "clenPodPolicy", "minMembers", "partitionPolicy")
-#: The last two ask for devices that settings give volumes and variables.
-EXAMPLES = [
-    *(job for file in (*GOOD, *BROKEN) for job in jobs(file)),
-    local(template=template(with_gpu(env=[{"name": "LR"}]), volumes=[VOLUME])),
-    local(template=template(with_gpu("requests", "example.com/npu", volumeMounts=[MOUNT]))),
-]
+EXAMPLES = [job for file in (*GOOD, *BROKEN) for job in jobs(file)]
 
 
 def jobs_of(kind: JobKind) -> st.SearchStrategy[dict[str, Any]]:
     """Return jobs of a kind."""
     names = kind.gvk.api_version, kind.kind
-    found = [one for one in EXAMPLES if (one["apiVersion"], one["kind"]) == names]
+    found = [one for one in (*EXAMPLES, *sample_of(kind).jobs) if (one["apiVersion"], one["kind"]) == names]
     return st.builds(changed, st.sampled_from(found), st.lists(CHANGES, max_size=5))
 
 

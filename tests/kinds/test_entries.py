@@ -10,13 +10,15 @@ from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.names import ENTRIES_LIMIT
 from tests.hostile.shapes import job, template
+from tests.kinds.samples import first_name, holds_one_task_each, task_shape
 from webhook import Operation, Phase, Registry, Request, Response, review
 
 KINDS = Registry(built_in())
 MORE = ENTRIES_LIMIT + 1
 #: No boolean.
 WRONG = "yes"
-PARTS = {"TorchJob": "torchTaskSpecs", "MxJob": "replicaSpecs"}
+#: The kinds whose tasks are a list or a map.
+COUNTED = [kind for kind in built_in() if not holds_one_task_each(kind)]
 
 
 def ask(kind: JobKind, phase: Phase, document: dict[str, Any], old: dict[str, Any] | None = None) -> Response:
@@ -26,11 +28,11 @@ def ask(kind: JobKind, phase: Phase, document: dict[str, Any], old: dict[str, An
 
 
 def parts(kind: JobKind) -> str:
-    return f"spec.{PARTS.get(kind.kind, 'tasks')}"
+    return str(kind.field("tasks").path)
 
 
 @pytest.mark.parametrize("phase", Phase)
-@pytest.mark.parametrize("kind", built_in(), ids=title)
+@pytest.mark.parametrize("kind", COUNTED, ids=title)
 def test_too_many_tasks_are_one_cause(kind: JobKind, phase: Phase) -> None:
     (cause,) = ask(kind, phase, tasks(kind, MORE)).causes
     assert (str(cause.path), cause.reason) == (parts(kind), "FieldValueTooMany")
@@ -38,7 +40,7 @@ def test_too_many_tasks_are_one_cause(kind: JobKind, phase: Phase) -> None:
     assert str(ENTRIES_LIMIT) in cause.message
 
 
-@pytest.mark.parametrize("kind", built_in(), ids=title)
+@pytest.mark.parametrize("kind", COUNTED, ids=title)
 def test_as_many_tasks_as_there_may_be_are_looked_into(kind: JobKind) -> None:
     documents = [tasks(kind, ENTRIES_LIMIT), tasks(kind, ENTRIES_LIMIT, hostPID=WRONG)]
     sound, broken = [{str(cause) for cause in ask(kind, Phase.VALIDATE, one).causes} for one in documents]
@@ -46,7 +48,7 @@ def test_as_many_tasks_as_there_may_be_are_looked_into(kind: JobKind) -> None:
     assert not any("Too many" in cause for cause in sound | broken)
 
 
-@pytest.mark.parametrize("kind", built_in(), ids=title)
+@pytest.mark.parametrize("kind", COUNTED, ids=title)
 def test_too_many_tasks_that_are_stored_stay_and_do_not_change(kind: JobKind) -> None:
     stored = tasks(kind, MORE)
     labelled = {**stored, "spec": {**stored["spec"], "plugins": {}}}
@@ -57,6 +59,7 @@ def test_too_many_tasks_that_are_stored_stay_and_do_not_change(kind: JobKind) ->
 
 def tasks(kind: JobKind, count: int, **last: Any) -> dict[str, Any]:
     """A job of so many tasks, of which the last one's pods have these fields."""
-    names = ["WORKER" if kind.kind == "MxJob" else f"t{number}" for number in range(count)]
+    chosen = "enum" in task_shape(kind).below(kind.field("tasks.name").path.steps[-1]).node
+    names = [first_name(kind) if chosen else f"t{number}" for number in range(count)]
     templates = [*[template()] * (count - 1), template(**last)]
     return job(kind, ((name, {"template": one}) for name, one in zip(names, templates, strict=True)))

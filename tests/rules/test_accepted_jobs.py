@@ -16,6 +16,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from jobgate.rules.templates import built_pods
 from tests.corpus import GOOD
+from tests.kinds.samples import task_places
 from tests.podchecks.templates import PLAIN
 from tests.podchecks.test_plain import changed
 from webhook import Path
@@ -41,15 +42,10 @@ def good(name: str) -> Json:
     raise LookupError(name)
 
 
-def parts(kind: JobKind, document: Json) -> list[Json]:
-    found = document["spec"][str(kind.field("tasks").path).removeprefix("spec.")]
-    return found if isinstance(found, list) else list(found.values())
-
-
 def with_template(kind: JobKind, template: Mapping[str, Any]) -> Json:
     document = deepcopy(good(kind.kind))
-    for part in parts(kind, document):
-        part["template"] = template
+    for _, task in task_places(kind, document):
+        task["template"] = template
     return document
 
 

@@ -8,43 +8,17 @@ from jobgate.installation.handbook import title
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.kinds import built_in
+from jobgate.plugins import BUILT_IN
 from jobgate.rules.ignored import FIELDS
 from jobgate.rules.shared import SHARED, shared_rules
 from tests.kinds.mxjob import jobs as mxjobs
+from tests.kinds.samples import sample_of
 from tests.kinds.torchjob import jobs as torchjobs
-
-#: By kind, the shared rules that it does not have.
-EXCEPTIONS = {
-    "dijob": set[str](),
-    "vcjob": {
-        "derived_names_are_legal",
-        "plugins_are_known",
-        "plugins_understand_their_arguments",
-        "plugins_can_be_carried_out",
-        "plugins_reach_new_pods_only",
-        "derived_objects_have_legal_names",
-    },
-    "mxjob": {
-        "task_names_are_unique",
-        "task_names_are_labels",
-        "derived_names_are_legal",
-        "a_gang_has_priorities_throughout",
-    },
-    "torchjob": {
-        "task_names_are_unique",
-        "task_names_are_labels",
-        "minimum_is_at_most_the_pods",
-        "task_minima_are_at_most_their_replicas",
-        "minima_agree",
-        "replicas_are_within_bounds",
-        "a_gang_has_priorities_throughout",
-    },
-}
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)
-def test_a_kind_has_every_shared_rule_but_those_that_stand_here(kind: JobKind) -> None:
-    assert {rule.name for rule in SHARED if rule not in kind.rules} == EXCEPTIONS[title(kind)]
+def test_a_kind_has_every_shared_rule_but_those_that_its_sample_names(kind: JobKind) -> None:
+    assert {rule.name for rule in SHARED if rule not in kind.rules} == sample_of(kind).replaced
     assert len({id(rule) for rule in kind.rules}) == len(kind.rules)
 
 
@@ -89,13 +63,15 @@ def test_pods_are_counted_of_every_kind(reported: list[Any], place: str) -> None
     assert [one for one in reported if one.startswith(f"{place}: Invalid value: ") and detail in one]
 
 
+#: The plugins that jobs can ask for, as messages list them.
+OFFERED = ", ".join(f'"{plugin.name}"' for plugin in BUILT_IN if not plugin.imposed)
 ASKING = [(mxjobs, mxjobs.dist, {"RuntimeId": "a1b2"}), (torchjobs, torchjobs.job, {})]
 
 
 @pytest.mark.parametrize("of_kind, asking, _", ASKING, ids=["mxjob", "torchjob"])
 def test_plugins_are_checked_and_taken_whole(of_kind: Any, asking: Any, _: Any) -> None:
     assert of_kind.faults(of_kind.validate(asking(plugins={"env": ["--x"], "svcc": [], "svc": {"x": 1}}))) == [
-        'spec.plugins[svcc]: Unsupported value: "svcc": supported values: "env", "svc", "ssh"',
+        f'spec.plugins[svcc]: Unsupported value: "svcc": supported values: {OFFERED}',
         "spec.plugins[env][0]: Forbidden: env takes no arguments: remove it",
         'spec.plugins[svc].x: Unsupported value: "x": supported values: "publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"',
     ]  # fmt: skip

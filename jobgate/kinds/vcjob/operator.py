@@ -43,6 +43,7 @@ MEMBERS = Members(
     labels={_JOB: "{job}", _NAMESPACE: "{namespace}"},
     facts=facts,
     provides=frozenset({*PLUGINS, "queueing"}),
+    own_plugins=True,
 )
 
 VOLCANO = Operator(

@@ -10,7 +10,7 @@ from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew, Member
 from jobgate.plugins.limits import CONFIG_LIMIT
 from jobgate.plugins.paths import collisions, is_inside
-from jobgate.plugins.plugin import Declared, Derived, Plugin
+from jobgate.plugins.plugin import SECRET, Declared, Derived, Plugin
 from jobgate.plugins.pod import Pod
 from jobgate.plugins.ssh import access
 from jobgate.plugins.ssh.arguments import SshArguments
@@ -39,6 +39,7 @@ class Ssh(Plugin[SshArguments]):
 
     name = "ssh"
     arguments = SshArguments
+    creates = (SECRET,)
 
     def check(self, crew: Crew, arguments: SshArguments, path: Path) -> Iterator[Cause | Notice]:
         """Yield the faults that would prevent pods from logging in, or disclose a key."""
