@@ -130,7 +130,7 @@ def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
 def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
     """Return a row of the table: the median of a create, and the medians of the added times."""
     added = {
-        name: statistics.median(one - without for one, without in zip(of, took[NEITHER], strict=True))
+        name: statistics.median(with_it - without for with_it, without in zip(of, took[NEITHER], strict=True))
         for name, of in took.items()
         if name != NEITHER
     }

@@ -222,13 +222,13 @@ class Soak:
 
     def stored(self) -> dict[tuple[str, str], Object]:
         """Return all jobs by plural and name."""
-        items = ((plural, one) for plural in _KINDS for one in self._items(self.path(plural)))
-        return {(plural, one["metadata"]["name"]): one for plural, one in items}
+        items = ((plural, job) for plural in _KINDS for job in self._items(self.path(plural)))
+        return {(plural, job["metadata"]["name"]): job for plural, job in items}
 
     def _items(self, path: str, **params: str) -> list[Object]:
         """Return a list; wait if the API server does not serve it yet."""
-        found = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}") or {}
-        return list(found["items"])
+        listed = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}") or {}
+        return list(listed["items"])
 
     def _do(self, job: Live, document: Object, act: str) -> bool:
         """Do the action if the job is ready for it; return whether it is done."""
@@ -269,17 +269,17 @@ class Soak:
     def wrong(self) -> Iterator[str]:
         """Yield jobs with another end than expected, and objects that are left over."""
         stored = self.stored()
-        for one in self.jobs:
-            found = stored.get((one.case.plural, one.name))
-            if one.case.ends == GONE:
-                if found is not None:
-                    yield f"{one.name}: is not gone: {_holding(found)}"
+        for job in self.jobs:
+            document = stored.get((job.case.plural, job.name))
+            if job.case.ends == GONE:
+                if document is not None:
+                    yield f"{job.name}: is not gone: {_holding(document)}"
                 continue
-            if found is None or not _is(found, one.case.ends):
-                yield f"{one.name}: not {one.case.ends}, but {found and _holding(found)}; left to do: {one.left}"
-            elif one.case.restarts is not None and _restarts(found) != one.case.restarts:
-                yield f"{one.name}: {_restarts(found)} restarts, not {one.case.restarts}"
-        yield from self._left_over({one["metadata"]["uid"]: one for one in stored.values()})
+            if document is None or not _is(document, job.case.ends):
+                yield f"{job.name}: not {job.case.ends}, but {document and _holding(document)}; left to do: {job.left}"
+            elif job.case.restarts is not None and _restarts(document) != job.case.restarts:
+                yield f"{job.name}: {_restarts(document)} restarts, not {job.case.restarts}"
+        yield from self._left_over({job["metadata"]["uid"]: job for job in stored.values()})
 
     def _left_over(self, owners: Mapping[str, Object]) -> Iterator[str]:
         batches = self._items(_CHILDREN["jobs"].format(self.namespace))
@@ -331,8 +331,8 @@ def _holding(document: Mapping[str, Any]) -> list[str]:
     return [condition["type"] for condition in conditions if condition["status"] == "True"]
 
 
-def _is(found: Mapping[str, Any], condition: str) -> bool:
-    return condition in _holding(found)
+def _is(document: Mapping[str, Any], condition: str) -> bool:
+    return condition in _holding(document)
 
 
 @dataclass
@@ -382,8 +382,8 @@ def soak(
     chance, result, witness = random.Random(seed), Result(seed), Witness()
     namespace, log = f"runner-soak-{chance.getrandbits(32):08x}", folder / "runner.log"
     # Kubernetes 1.36 does not scale a batch Job that is in a gang.
-    gangs = any(one.startswith("--queueing") for one in settings)
-    sorts = [one for one in cases() if not gangs or "grow" not in one.acts]
+    gangs = any(flag.startswith("--queueing") for flag in settings)
+    sorts = [case for case in cases() if not gangs or "grow" not in case.acts]
     credentials = install(plane)
     with ExitStack() as stack:
         api = stack.enter_context(plane.api())
@@ -418,7 +418,7 @@ def soak(
             result.writes += _text_of(log).count('"object"')
             forget_lease(plane)
         forget_lease(plane)
-        result.wrong += witness.wrong + [one.fault for one in watches if one.fault]
+        result.wrong += witness.wrong + [watch.fault for watch in watches if watch.fault]
         result.jobs, result.pods = len(world.jobs), witness.pods
         api.delete(f"/api/v1/namespaces/{namespace}")
     return result

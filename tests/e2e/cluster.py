@@ -63,6 +63,6 @@ class User:
         status, body = answer
         lines = [f"Warning: {text}" for text in self.plane.client.warnings]
         if status >= 400:
-            causes = [one for one in body.get("details", {}).get("causes", ()) if "field" in one]
-            lines += [f"{one['field']}: {one['message']}" for one in causes] or [body["message"]]
+            causes = [cause for cause in body.get("details", {}).get("causes", ()) if "field" in cause]
+            lines += [f"{cause['field']}: {cause['message']}" for cause in causes] or [body["message"]]
         return status < 400, "\n".join(lines)

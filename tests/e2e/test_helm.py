@@ -226,9 +226,10 @@ def test_the_server_is_called_and_a_bad_job_is_rejected(cluster: Cluster, instal
 def test_an_upgrade_changes_only_the_objects_of_changed_values(
     release: Release, installed: Seen, upgraded: Seen
 ) -> None:
-    before, after = ({key_of(one): one for one in rendered(release, choice)} for choice in ({}, CHANGE))
+    before, after = ({key_of(each): each for each in rendered(release, choice)} for choice in ({}, CHANGE))
     versions, newer = (
-        {key: one["metadata"]["resourceVersion"] for key, one in seen.objects.items()} for seen in (installed, upgraded)
+        {key: each["metadata"]["resourceVersion"] for key, each in seen.objects.items()}
+        for seen in (installed, upgraded)
     )
     policies = {key for key in after if key[0] == "NetworkPolicy"}
     assert policies
@@ -236,8 +237,8 @@ def test_an_upgrade_changes_only_the_objects_of_changed_values(
     assert versions.keys() - newer.keys() == set()
     touched = {key for key in versions if newer[key] != versions[key]}
     assert touched == {key for key in before.keys() & after.keys() if before[key] != after[key]}
-    for key, one in after.items():
-        assert holds(without_target(upgraded.objects[key]), without_target(one)), key
+    for key, each in after.items():
+        assert holds(without_target(upgraded.objects[key]), without_target(each)), key
 
 
 def test_a_kind_that_is_switched_off_keeps_its_crd_and_its_jobs(cluster: Cluster, upgraded: Seen) -> None:
@@ -263,8 +264,8 @@ def test_a_rollback_restores_the_installation(
     release: Release, installed: Seen, rolled_back: Seen, repaired: Seen
 ) -> None:
     assert rolled_back.objects.keys() == installed.objects.keys()
-    for one in rendered(release, {}):
-        assert holds(without_target(rolled_back.objects[key_of(one)]), without_target(one)), key_of(one)
+    for document in rendered(release, {}):
+        assert holds(without_target(rolled_back.objects[key_of(document)]), without_target(document)), key_of(document)
     assert repaired.bundles == installed.bundles
     assert repaired.refused == installed.refused
 
@@ -281,7 +282,7 @@ def test_the_webhook_configurations_go_first(uninstalled: Gone) -> None:
 
 
 def test_only_crds_jobs_and_objects_of_the_programs_stay(cluster: Cluster, uninstalled: Gone) -> None:
-    crds = [kind.qualified_plural for kind in KINDS] + [f"{one.names.plural}.{one.group}" for one in DEFINED]
+    crds = [kind.qualified_plural for kind in KINDS] + [f"{each.names.plural}.{each.group}" for each in DEFINED]
     assert uninstalled.after.objects.keys() == {(CRD, name) for name in crds}
     # The only events are about the Secret; the API server deletes them after an hour.
     events = {key for key in uninstalled.left if key[0] == "Event"}
@@ -298,9 +299,9 @@ def test_only_crds_jobs_and_objects_of_the_programs_stay(cluster: Cluster, unins
 def test_it_can_be_installed_again(release: Release, cluster: Cluster, uninstalled: Gone) -> None:
     release.helm("install", "jobgate", values={})
     again = cluster.look()
-    for key, one in uninstalled.after.objects.items():
-        assert again.objects[key]["metadata"]["uid"] == one["metadata"]["uid"]
-    assert again.objects.keys() == {key_of(one) for one in rendered(release, {})}
+    for key, document in uninstalled.after.objects.items():
+        assert again.objects[key]["metadata"]["uid"] == document["metadata"]["uid"]
+    assert again.objects.keys() == {key_of(document) for document in rendered(release, {})}
     assert cluster.stored.stored(SOUND)
 
 

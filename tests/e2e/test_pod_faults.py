@@ -155,7 +155,7 @@ def calls(api: ClusterApi, resource: str) -> float:
 def test_200_fake_operator_leases_of_a_tenant_cost_little_and_stop_no_runner(
     space: Space, whole_controlplane: WholeControlPlane, tmp_path: Path
 ) -> None:
-    words = [word for kind in built_in() if (found := runner_of(kind)) for word in found.rivals]
+    words = [word for kind in built_in() if (runner_ := runner_of(kind)) for word in runner_.rivals]
     renewed = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     for number in range(200):
         spec = {"holderIdentity": f"rival-{number}_0", "renewTime": renewed, "leaseDurationSeconds": 3600}

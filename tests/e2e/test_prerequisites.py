@@ -128,9 +128,9 @@ def test_a_job_is_stored_with_its_record_and_its_pod_gets_the_items(
     assert [name.partition("/")[2] for name in recorded] == items
     pod = pod_of(user, "train")
     (container,) = pod["spec"]["containers"]
-    assert [one for one in container["command"] if one.startswith("task")] == events
+    assert [each for each in container["command"] if each.startswith("task")] == events
     assert [*container["command"][-2:], *container["args"]] == ["python", "it's $HOME", ""]
-    assert [one for one in container["volumeMounts"] if "kubernetes.io" not in one["mountPath"]] == mounts
+    assert [each for each in container["volumeMounts"] if "kubernetes.io" not in each["mountPath"]] == mounts
     assert read_record(pod["metadata"]["annotations"][RECORD]) == recorded
 
 
@@ -157,9 +157,9 @@ def test_jobs_imported_from_openpai_are_accepted_and_their_pods_get_the_items(us
         job = name.replace("_", "-")
         pod = pod_of(user, job, "taskrole") if target == "DIJob" else pod_of_plain(user, job)
         (container,) = pod["spec"]["containers"]
-        assert [one for one in container["command"] if one.startswith("task")] == events
+        assert [each for each in container["command"] if each.startswith("task")] == events
         assert container["command"][-5:] == ["/bin/bash", "-euo", "pipefail", "-c", "sleep 0s"]
-        added = [one for one in container["volumeMounts"] if one["mountPath"] not in {"/dev/shm", SERVICE_ACCOUNT}]
+        added = [each for each in container["volumeMounts"] if each["mountPath"] not in {"/dev/shm", SERVICE_ACCOUNT}]
         assert added == mounts
         assert f"Prerequisite/{job}-{job.partition('-')[2]}" in read_record(pod["metadata"]["annotations"][RECORD])
 
@@ -244,7 +244,7 @@ def test_a_plain_pod_gets_the_items_in_its_annotation(user: User) -> None:
     done, text = user.apply((ITEMS / "pod.yaml").read_text())
     assert done, text
     command = user.stored("mnist", "pods")["spec"]["containers"][0]["command"]
-    assert [one for one in command if one.startswith("task")] == ["taskStarts", "taskStarts", "taskFails"]
+    assert [word for word in command if word.startswith("task")] == ["taskStarts", "taskStarts", "taskFails"]
     assert command[-2:] == ["python", "train.py"]
 
 

@@ -142,7 +142,9 @@ class Scene:
         """Return the current state and conditions in the status of a job."""
         self.pods(name)
         status = self.jobs[name].status
-        return json.dumps([status.get("state"), *(one for one in status["conditions"] if one.get("status") == "True")])
+        return json.dumps(
+            [status.get("state"), *(each for each in status["conditions"] if each.get("status") == "True")]
+        )
 
     def holds(self) -> None:
         """Check that all jobs wait, and that their status says so."""
@@ -179,7 +181,7 @@ def test_no_released_job_exceeds_the_quota_of_its_queue_by_growing(
         scene.attack()
         scene.holds()
         assert scene.jobs["scaled"].status["phase"] == "Running"
-        assert "JobGrowthQueued" in {one["reason"] for one in scene.space.items("events")}
+        assert "JobGrowthQueued" in {event["reason"] for event in scene.space.items("events")}
     # The next runner knows only what is stored.
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
         scene.later_jobs_wait()

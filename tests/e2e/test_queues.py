@@ -78,9 +78,9 @@ def test_jobs_leave_a_queue_when_there_is_room_and_urgent_jobs_first(space: Spac
     assert sorted(urgent.pods()) == ["urgent-work-0"]
     assert why(plain)[1] == "JobQueued"
     end_pod(space.api, space.name, urgent.pods()["urgent-work-0"]["metadata"]["name"])
-    for one in (plain, torch):
-        one.until("Succeeded")
-    assert "JobDequeued" in {one["reason"] for one in space.items("events")}
+    for run in (plain, torch):
+        run.until("Succeeded")
+    assert "JobDequeued" in {event["reason"] for event in space.items("events")}
 
 
 def test_a_job_waits_for_a_resource_quota_before_its_pods_are_rejected(space: Space) -> None:
@@ -91,7 +91,7 @@ def test_a_job_waits_for_a_resource_quota_before_its_pods_are_rejected(space: Sp
     runs.until("Running")
     waits = Run(space, dijob("waits", task("work"), queue="large"))
     wait_for(lambda: "ResourceQuota of namespace" in why(waits)[2], WAIT, what=f"it waits: {waits.status}")
-    assert {one["reason"] for one in space.items("events")} & {"FailedCreate"} == set()
+    assert {event["reason"] for event in space.items("events")} & {"FailedCreate"} == set()
     space.delete(runs.plural, runs.name, runs.version)
     waits.until("Running")
 

@@ -292,10 +292,10 @@ TORCH = {"group-name": "train.distributed.io", "task-type": "master", "task-inde
 def test_a_workload_with_the_labels_of_a_job_gets_no_pod_with_its_item(
     tenants: Tenants, of_alice: dict[str, Any], name: str, kind: str, labels: dict[str, str]
 ) -> None:
-    made = workload(kind, name, **labels)
-    made["spec"].pop("suspend", None)
-    made["spec"] |= {"replicas": 1} if kind == "ReplicaSet" else {}
-    done, text = tenants.mallory("create", "-f", "-", document=made)
+    manifest = workload(kind, name, **labels)
+    manifest["spec"].pop("suspend", None)
+    manifest["spec"] |= {"replicas": 1} if kind == "ReplicaSet" else {}
+    done, text = tenants.mallory("create", "-f", "-", document=manifest)
     assert done, text
 
     def is_denied() -> bool:
@@ -304,7 +304,7 @@ def test_a_workload_with_the_labels_of_a_job_gets_no_pod_with_its_item(
 
     wait_for(is_denied, WAIT, what="its controller is denied the pod")
     assert not tenants.pods(app=name)
-    assert tenants.kubectl("delete", f"{kind.lower()}s.{made['apiVersion'][:-3]}", name, "--wait=false")[0]
+    assert tenants.kubectl("delete", f"{kind.lower()}s.{manifest['apiVersion'][:-3]}", name, "--wait=false")[0]
 
 
 @pytest.mark.parametrize(("user", "may"), [(BUILDER, False), (OPERATOR, True)])

@@ -1,6 +1,6 @@
-"""What tenants try on a whole control plane: with rights to jobs only, to workloads too, as an editor and an administrator.
+"""Attempts of tenants to get more rights, on a whole control plane.
 
-Queue `small` has one pod. Alice is an administrator of the cluster; her item `private` is for nobody else.
+The queue `small` has room for one pod. Alice is an administrator of the cluster; no other user may use her item `private`.
 """
 
 import json
@@ -27,7 +27,7 @@ JOBS = (
     "torchjobs.train.distributed.io,torchjobs.train.distributed.io/scale"
 )
 WORKLOADS = "pods,pods/status,deployments.apps,cronjobs.batch,jobs.batch,jobs.batch/status"
-#: May write jobs; jobs, workloads, and the status of workloads; what `edit` and `admin` may.
+#: Users who may write jobs; jobs and workloads with their status; and users with the roles `edit` and `admin`.
 JOE, PAT, EVE, ANN = "joe", "pat", "eve", "ann"
 
 NAMED = "ClusterPrerequisite/private"
@@ -42,16 +42,16 @@ CONTAINER = {"name": "main", "image": "x", "command": ["python"]}
 
 
 class Tenants(User):
-    """A namespace in which all of them have their rights."""
+    """A namespace with the rights of all users."""
 
     def kubectl_as(self, user: str, *arguments: str, document: Any = None) -> str:
-        """Do something with kubectl, and return why it is denied; empty where it is not."""
+        """Run kubectl as a user, and return why it is denied; empty if it is not denied."""
         read = () if document is None else ("-f", "-")
         done, text = self.kubectl(*arguments, *read, f"--as={user}", document=document)
         return "" if done else text
 
     def tries(self, *attempts: tuple[str, str, tuple[str, ...], Any, str]) -> None:
-        """Assert of attempts that each is denied for its reason; without one it is allowed."""
+        """Assert that each attempt is denied for its reason, or allowed if the reason is empty."""
         for case, user, arguments, document, reason in attempts:
             answer = self.kubectl_as(user, *arguments, document=document)
             assert (reason in answer) if reason else (answer == ""), f"{case}: {answer}"
@@ -61,7 +61,7 @@ class Tenants(User):
 def process(
     whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """A runner with a queue of one pod, beside webhooks that know of it."""
+    """A runner with a queue for one pod."""
     file = tmp_path_factory.mktemp("tenants") / "queues.yaml"
     file.write_text("queues: [{name: small, quota: {pods: 1}}]")
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
@@ -82,7 +82,7 @@ def tenants(whole_controlplane: WholeControlPlane, whole_api: ClusterApi) -> Ite
     wait_for(bound, WAIT, what="rights and items are known")
     yield tenants
     tenants.kubectl("delete", "clusterprerequisite", "private")
-    # First: a namespace would wait for simulated pods that never end, and the queue be full.
+    # Simulated pods do not end in a deleted namespace, so the jobs are deleted first.
     tenants.kubectl("delete", "dijobs", "--all")
     whole_api.delete(f"/api/v1/namespaces/{tenants.namespace}")
 
@@ -93,14 +93,14 @@ def space(tenants: Tenants, whole_api: ClusterApi) -> Space:
 
 
 def named(token: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A DIJob that names alice's item."""
+    """A DIJob with Alice's item."""
     values = {} if token is None else {"templateVariables": {"token": token}}
-    one = {"kind": "ClusterPrerequisite", "name": "private", **values}
-    return dijob("named", task("work", prerequisites=[one], **fields))
+    item = {"kind": "ClusterPrerequisite", "name": "private", **values}
+    return dijob("named", task("work", prerequisites=[item], **fields))
 
 
 def torch(name: str, **annotations: str) -> dict[str, Any]:
-    """A TorchJob of one pod whose template has these annotations."""
+    """A TorchJob with one pod, and these annotations in its template."""
     job = torchjob(name, "default")
     job["spec"]["torchTaskSpecs"]["Master"]["template"]["metadata"]["annotations"] = annotations
     return job
@@ -119,7 +119,7 @@ def merge(change: Any, *flags: str) -> tuple[str, ...]:
     return ("patch", "--type=merge", *flags, "-p", json.dumps(change))
 
 
-def test_no_way_to_write_names_an_item_without_the_right(tenants: Tenants) -> None:
+def test_no_write_adds_an_item_without_the_right(tenants: Tenants) -> None:
     value = json.dumps([{"kind": "ClusterPrerequisite", "name": "private", "templateVariables": {"token": "ab-1"}}])
     cron = workload("CronJob", "alice")
     cron["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["annotations"] = {ANNOTATION: value}
@@ -145,7 +145,7 @@ def test_no_way_to_write_names_an_item_without_the_right(tenants: Tenants) -> No
 
 
 @pytest.mark.parametrize("token", [None, "x"])
-def test_who_may_not_use_an_item_learns_nothing_of_what_is_in_it(tenants: Tenants, token: str | None) -> None:
+def test_a_denial_does_not_reveal_the_content_of_an_item(tenants: Tenants, token: str | None) -> None:
     values = {} if token is None else {"templateVariables": {"token": token}}
     value = json.dumps([{"kind": "ClusterPrerequisite", "name": "private", **values}])
     deployment = workload("Deployment", "x")
@@ -155,10 +155,10 @@ def test_who_may_not_use_an_item_learns_nothing_of_what_is_in_it(tenants: Tenant
         answer = tenants.kubectl_as(PAT, "create", document=document)
         assert REFUSED in answer
         assert not [text for text in ("token", TOKEN) if text in answer], answer
-    assert "token" in tenants.kubectl("create", "-f", "-", document=named(token))[1]  # as alice is
+    assert "token" in tenants.kubectl("create", "-f", "-", document=named(token))[1]  # Alice sees the reason
 
 
-def test_an_administrator_of_a_namespace_gives_nobody_what_they_do_not_have(tenants: Tenants) -> None:
+def test_a_namespace_administrator_cannot_grant_more_rights_than_their_own(tenants: Tenants) -> None:
     bind = ("create", "rolebinding", "x", "--user=ann")
     tenants.tries(
         *((f"the role {name}", ANN, (*bind, f"--clusterrole=jobgate-{name}"), None, "not currently held")
@@ -174,12 +174,14 @@ BY_POLICY = "ValidatingAdmissionPolicy 'jobgate-runner-"
 TOGETHER = "jobgate runs this job, and deletes it with its pods"
 
 
-def test_pods_of_a_job_that_is_run_are_not_set_free(tenants: Tenants, space: Space) -> None:
+def test_pods_of_a_running_job_cannot_be_released_from_it(tenants: Tenants, space: Space) -> None:
     run = Run(space, dijob("train", task("work")))
     run.until_pods("train-work-0")
-    (one,) = run.pods().values()
-    batch, pod_name = "job/train-work", f"pod/{one['metadata']['name']}"
-    labels = [key for key in one["metadata"]["labels"] if "batch.kubernetes.io/" in key or key == "controller-uid"]
+    (running_pod,) = run.pods().values()
+    batch, pod_name = "job/train-work", f"pod/{running_pod['metadata']['name']}"
+    labels = [
+        key for key in running_pod["metadata"]["labels"] if "batch.kubernetes.io/" in key or key == "controller-uid"
+    ]
     assert len(labels) == 4
     index = "batch.kubernetes.io/job-completion-index"
     changes: list[tuple[str, Any]] = [
@@ -204,7 +206,7 @@ def test_pods_of_a_job_that_is_run_are_not_set_free(tenants: Tenants, space: Spa
     wait_for(lambda: not space.names("pods"), WAIT, what="the pods go with the job")
 
 
-def test_a_released_job_counts_in_the_queue_that_released_it(tenants: Tenants, space: Space) -> None:
+def test_a_released_job_counts_in_its_first_queue(tenants: Tenants, space: Space) -> None:
     first = Run(space, dijob("first", task("work"), queue="small"))
     wait_for(lambda: first.status.get("jobgate", {}).get("admitted"), WAIT, what="it is released")
     tenants.tries(("another queue", JOE, merge({"spec": {"queue": "default"}}, "dijob/first"), None, ""))
@@ -224,7 +226,7 @@ def test_a_released_job_counts_in_the_queue_that_released_it(tenants: Tenants, s
     third.until("Running")
 
 
-def test_jobs_of_one_tenant_that_cannot_start_keep_no_other_waiting(
+def test_jobs_that_cannot_start_do_not_delay_other_namespaces(
     tenants: Tenants, space: Space, whole_api: ClusterApi, whole_namespace: str
 ) -> None:
     template = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
@@ -235,6 +237,6 @@ def test_jobs_of_one_tenant_that_cannot_start_keep_no_other_waiting(
         job = {"apiVersion": version, "kind": "Job", "metadata": {"name": f"many-{place}"}, "spec": spec}
         space.create("jobs", job, version)
     honest = Run(Space(whole_api, whole_namespace), dijob("honest", task("work")))
-    # Before namespaces took turns: two minutes.
+    # It would take two minutes if namespaces did not take turns.
     wait_for(honest.pods, 20, what="it runs")
     assert tenants.kubectl_as(JOE, "delete", "jobs.batch.volcano.sh", "--all", "--wait=false") == ""

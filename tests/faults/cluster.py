@@ -251,8 +251,8 @@ def running(*programs: Program) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in programs:
-            one.stop()
+        for program in programs:
+            program.stop()
 
 
 def pid_of(plane: ControlPlane, name: str) -> int:

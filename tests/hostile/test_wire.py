@@ -71,8 +71,8 @@ async def test_ambiguous_requests_are_rejected_and_their_connections_closed(
         return [code async for code in answers(connection)]
 
     # At the same time, because the server closes each connection only after a second.
-    found = await asyncio.gather(*map(codes, SMUGGLED.values()))
-    wrong = {name: got for name, got in zip(SMUGGLED, found, strict=True) if got not in REJECTED}
+    results = await asyncio.gather(*map(codes, SMUGGLED.values()))
+    wrong = {name: result for name, result in zip(SMUGGLED, results, strict=True) if result not in REJECTED}
     assert wrong == {}
 
 

@@ -135,7 +135,7 @@ def test_who_creates_a_pod_needs_the_right_to_its_items(
         {"pvcStorage": {"name": "hidden", "mountPath": "/a:b"}},
     ],
 )
-def test_who_may_not_use_an_item_learns_nothing_of_what_is_in_it(spec: dict[str, Any]) -> None:
+def test_a_denial_does_not_reveal_the_content_of_an_item(spec: dict[str, Any]) -> None:
     named, known = pod('[{"kind": "ClusterPrerequisite", "name": "a"}]'), Known([item("a", **spec)])
     _, causes = defaulted(named, Rights(), known)
     assert causes
