@@ -1,10 +1,13 @@
 """The API server answers 429, 500, 410 and conflicts for a while, to server, controller and runner at the same time.
 
-Three seconds of each are several retries: requests are retried after 0.2 s to some seconds.
+Three seconds of each are several retries: requests are retried after 0.2 s to some seconds. Then all for a minute, in
+which the waits between two retries get long.
 """
 
+import itertools
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from controlplane.faulty import Call, Fault, FaultyProxy
 from controlplane.simulation import ends
@@ -12,9 +15,15 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from tests.e2e.test_runner import Run, changes, dijob, task
 from tests.faults.cluster import START, WAIT, Installation, Program, running, shown
+from tests.runner.world import holding
 
 #: How long each lasts at least, in seconds, and how often it is met at least.
 SECONDS, LEAST = 3.0, 3
+#: How long all of them last together, and how often a job is applied meanwhile and open watches are cut, in seconds.
+ALL, ALL_SECONDS, EVERY = {409, 410, 429, 500}, 60.0, 12.0
+#: Seconds in which all is right again after that, as a watch is retried within a minute; and in which three programs
+#: start on a busy machine.
+RIGHT, STARTED = 120.0, 2 * START
 LEASES = "/apis/coordination.k8s.io/"
 
 
@@ -42,6 +51,19 @@ def every(times: int, fault: Fault, when: Callable[[Call], bool] = lambda _: Tru
     return found
 
 
+def in_turn() -> Callable[[Call], Fault | None]:
+    """All faults in turn, of reads and of writes; few calls succeed."""
+    errors = Fault(429, "TooManyRequests", {"Retry-After": "1"}), Fault(500, "InternalError")
+    of_reads = itertools.cycle((*errors, Fault(410, "Expired"), None))
+    of_writes = itertools.cycle((*errors, Fault(409, "Conflict"), Fault(500, "InternalError", applied=True), None))
+
+    def found(call: Call) -> Fault | None:
+        fault = next(of_writes if call.writes else of_reads)
+        return EXPIRED if fault and fault.code == EXPIRED.code and call.watches else fault
+
+    return found
+
+
 a_list = every(3, Fault(410, "Expired"), lambda call: "limit" in call.query)
 EXPIRED = Fault(410, "Expired", event=True)
 FAULTS = {
@@ -54,6 +76,52 @@ FAULTS = {
 
 
 def test_jobs_go_on_while_the_api_server_fails(installation: Installation, space: Space) -> None:
+    with through_proxies(installation) as (proxies, programs):
+        for fault in FAULTS:
+            _one(fault, space, proxies, programs)
+
+
+def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, space: Space) -> None:
+    with through_proxies(installation) as (proxies, programs):
+        revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
+        jobs = [Run(space, dijob("before", task("work", 2, ends(0, "30s")), plugins={"svc": []}))]
+        jobs[0].until_pods("before-work-0", "before-work-1")
+        begun = time.monotonic()
+        for one in proxies:
+            one.fault = in_turn()
+        while time.monotonic() < begun + ALL_SECONDS:
+            for one in proxies:
+                one.cut()
+            job = dijob(f"at-{len(jobs)}", task("work", 2, ends(0, "1s")), plugins={"svc": []})
+            jobs.append(Run(space, job))
+            time.sleep(EVERY)
+        wait_for(lambda: all({*one.faults} >= ALL for one in proxies), WAIT, what="each has met each error")
+        for one in proxies:
+            one.fault = lambda _: None
+        ended = time.monotonic()
+        meanwhile = sum(map(has_run, jobs))
+        for run in jobs:
+            wait_for(lambda run=run: has_run(run), RIGHT, what=f"{run.name} has run")  # type: ignore[misc]
+        right = time.monotonic() - ended
+        made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
+        expected = sorted(f"{run.name}-work-{index}" for run in jobs for index in range(2))
+        assert [one.rpartition("-")[0] for one in made] == expected, "each pod is made once"
+        assert sorted(space.names("jobs", "batch/v1")) == sorted(f"{run.name}-work" for run in jobs)
+        assert all(one.process.poll() is None for one in programs)
+        met = [dict(one.faults) for one in proxies]
+        shown(f"a minute of all: {met}, {meanwhile} of {len(jobs)} jobs ended meanwhile, right after {right:.1f} s")
+
+
+def has_run(job: Run) -> bool:
+    """Whether a job has succeeded, and the controller has made its object."""
+    return "Succeeded" in holding(job.status) and job.space.exists("configmaps", f"{job.name}-svc")
+
+
+@contextmanager
+def through_proxies(
+    installation: Installation,
+) -> Iterator[tuple[tuple[FaultyProxy, FaultyProxy], tuple[Program, Program, Program]]]:
+    """Run a replica of the server and the controller behind one proxy, and the runner behind another."""
     plane = installation.plane
     with FaultyProxy(plane, installation.runner_credentials()) as of_runner, FaultyProxy(plane) as proxy:
         replica = installation.replica(kubeconfig=proxy.kubeconfig)
@@ -61,10 +129,9 @@ def test_jobs_go_on_while_the_api_server_fails(installation: Installation, space
         runner = installation.runner(of_runner.kubeconfig)
         try:
             with running(controller, runner):
-                wait_for(lambda: controller.leads() and runner.leads(), START, what="they lead")
-                wait_for(lambda: installation.service.ready() == 3, START, what="the replica is ready")
-                for fault in FAULTS:
-                    _one(fault, space, (proxy, of_runner), (replica, controller, runner))
+                wait_for(lambda: controller.leads() and runner.leads(), STARTED, what="they lead")
+                wait_for(lambda: installation.service.ready() == 3, STARTED, what="the replica is ready")
+                yield (proxy, of_runner), (replica, controller, runner)
         finally:
             installation.remove(replica)
 
