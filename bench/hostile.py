@@ -50,7 +50,7 @@ from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 COUNT, BYTES = 1_000, 1_000_000
 #: A process is at rest if it uses less than a tenth of a core for so many seconds, or if all are ready and no peak has
 #: changed for so long. Within the last time it is.
-IDLE, STEADY, WITHIN = 10.0, 60.0, 600.0
+IDLE, STEADY, WITHIN = 10.0, 60.0, 300.0
 #: How often a request to etcd is tried, which does not answer in time on a busy machine.
 ATTEMPTS: Final = 10
 NAMESPACE: Final = "ada"
@@ -74,6 +74,7 @@ _LABELS: Final = {
     KIND_LABEL: DIJOB.qualified_plural,
     JOB_LABEL: f"job-{_NUMBER}",
     TASK_LABEL: "learner",
+    "diengine/operator": "di-operator",  # by which the controller selects pods
     "hostile.example.com/version": "version-1",
 }
 
@@ -175,6 +176,8 @@ SORTS: Final[Mapping[str, Sort]] = {
         f"/apis/jobgate.dev/v1alpha1/namespaces/{NAMESPACE}/prerequisites",
         "serve control",
         {
+            "apiVersion": "jobgate.dev/v1alpha1",
+            "kind": "Prerequisite",
             "metadata": _metadata(),
             "spec": {"cmd": {"callbacks": [{"event": "taskStarts", "commands": ["x" * 4_000] * 32}] * 8}},
         },
@@ -182,13 +185,24 @@ SORTS: Final[Mapping[str, Sort]] = {
 }
 
 
+class Connection(http.client.HTTPConnection):
+    """HTTP on a socket of the file system."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=60)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect; called again where the server has closed the connection."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self._path))
+
+
 class Etcd:
-    """The etcd of a control plane, over HTTP on its socket."""
+    """The etcd of a control plane."""
 
     def __init__(self, folder: Path) -> None:
-        self._connection = http.client.HTTPConnection("localhost", timeout=60)
-        self._connection.sock = socket.socket(socket.AF_UNIX)
-        self._connection.sock.connect(str(folder / "etcd.sock:0"))
+        self._connection = Connection(folder / "etcd.sock:0")
 
     def keys(self) -> list[str]:
         """Return the keys of all objects of the namespace."""
@@ -211,13 +225,20 @@ class Etcd:
         self._call("compaction", {"revision": revision, "physical": True})
 
     def _call(self, what: str, body: Mapping[str, Any]) -> Any:
+        why = ""
         for _ in range(ATTEMPTS):
-            self._connection.request("POST", f"/v3/kv/{what}", orjson.dumps(body))
-            response = self._connection.getresponse()
-            text = response.read()
+            try:
+                self._connection.request("POST", f"/v3/kv/{what}", orjson.dumps(body))
+                response = self._connection.getresponse()
+                text = response.read()
+            except (OSError, http.client.HTTPException) as error:
+                self._connection.close()
+                why = repr(error)
+                continue
             if response.status == HTTPStatus.OK:
                 return orjson.loads(text)
-        raise RuntimeError(text.decode())
+            why = text.decode()
+        raise RuntimeError(why)
 
 
 def _base64(text: bytes) -> str:
