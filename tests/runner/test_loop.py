@@ -218,15 +218,15 @@ async def test_few_large_jobs_are_looked_at_at_once_and_small_ones_do_not_wait(*
         found
     )
     looks.show("1")
-    fill(looks.jobs, named.values())
-    looks.server.there = named
+    fill(looks.jobs, [*named.values()])
+    looks.server.there |= named
 
     async def set_status(_: Resource, found: Mapping[str, Any], __: Mapping[str, Any]) -> Mapping[str, Any]:
         begun.append(found["metadata"]["name"])
         await goes_on.wait()
         return {"metadata": {}}
 
-    looks.server.set_status = set_status  # type: ignore[method-assign]
+    looks.server.set_status = set_status  # type: ignore[method-assign,assignment]
     tasks = [asyncio.create_task(looks.loop.reconcile((DIJOB.qualified_plural, "lab", name))) for name in named]
     for _ in range(20):
         await asyncio.sleep(0)
