@@ -48,9 +48,9 @@ from jobgate.names import MANAGED_BY
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 
 COUNT, BYTES = 1_000, 1_000_000
-#: A process is at rest if it uses less than a tenth of a core for so many seconds, or if all are ready and no peak has
-#: changed for so long. Within the last time it is.
-IDLE, STEADY, WITHIN = 10.0, 60.0, 300.0
+#: Processes are at rest if they use less than a tenth of a core for so many seconds, or if no peak has changed for so
+#: long. The last is the longest wait.
+IDLE, STEADY, WITHIN = 10.0, 60.0, 900.0
 #: How often a request to etcd is tried, which does not answer in time on a busy machine.
 ATTEMPTS: Final = 10
 NAMESPACE: Final = "ada"
@@ -121,6 +121,7 @@ class Sort:
         body: the object that is created.
         status: of each; empty for none.
         before: what is done once the processes run.
+        listed: whether the readers list them when they start.
     """
 
     path: str
@@ -128,6 +129,7 @@ class Sort:
     body: Mapping[str, Any]
     status: Mapping[str, Any] | None = None
     before: Callable[[ClusterApi], None] = lambda _: None
+    listed: bool = True
 
 
 def _short_of_pods(api: ClusterApi) -> None:
@@ -171,6 +173,7 @@ SORTS: Final[Mapping[str, Sort]] = {
             type="Warning",
         ),
         before=_short_of_pods,
+        listed=False,
     ),
     "Prerequisites": Sort(
         f"/apis/jobgate.dev/v1alpha1/namespaces/{NAMESPACE}/prerequisites",
@@ -302,9 +305,9 @@ def running(plane: ControlPlane, names: Sequence[str], folder: Path) -> Iterator
         yield found
 
 
-def _await_ready(running: Mapping[str, Server]) -> None:
-    for process in running.values():
-        servers.await_ready(process.port)
+def _has_listed(log: Path, path: str) -> bool:
+    """Whether a process has listed the objects of a path, by its log."""
+    return f'"watching","resource":"{path.rpartition("/")[2]}.' in log.read_text(encoding="utf-8")
 
 
 def _await_rest(running: Mapping[str, Server]) -> None:
@@ -341,7 +344,8 @@ def measure(plane: ControlPlane, sort: Sort, count: int) -> dict[str, tuple[int,
         stored_copies(plane, sort, count) as change,
         running(plane, sort.readers.split(), Path(folder)) as processes,
     ):
-        _await_ready(processes)
+        for name in processes if sort.listed else ():
+            wait_for(partial(_has_listed, Path(folder) / f"{name}.log", sort.path), WITHIN, 1.0, f"{name} lists all")
         sort.before(plane.client)
         _await_rest(processes)
         listed = _peaks(processes)
