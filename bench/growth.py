@@ -292,11 +292,9 @@ def main(argv: list[str] | None = None) -> int:
     steep = []
     for name in command.series or (*ALL, HOSTILE):
         if name == HOSTILE:
-            rows = hostile.table(min(hostile.OBJECTS, command.most))
-            print(aligned(rows), flush=True)
-            steep += [f"{process} beyond its limit" for process in hostile.beyond(rows)]
-            if command.write:
-                renew(f"growth-{name}", piped(rows))
+            count = min(hostile.COUNT, command.most)
+            if hostile.main([f"--count={count}", *(["--write"] if command.write else [])]):
+                steep.append("a process takes more memory than its limit")
             continue
         series = ALL[name]
         lines = series.run(command.most)

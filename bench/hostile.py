@@ -1,235 +1,393 @@
-"""Measures the memory of each process in a cluster with hostile objects: `python -m bench.growth --series hostile`.
+"""What hostile objects do to the memory of each process: `python -m bench.hostile`.
 
-A fake API server generates the objects: every list that a process requests has many objects of one namespace, each with
-a megabyte in one field; then all of them change, as watch events. So no etcd with gigabytes is needed, and the
-processes read what a real API server sends. Objects that only administrators write are left out.
+    python -m bench.hostile [--sort NAME] [--count N] [--write]
+
+For each sort of object a real API server has 1,000 of a megabyte each in one namespace. One is created, as if no
+webhook had seen it; copies of it are put into etcd, as an API server takes half a second for each. The processes that
+read such objects are started, and list all; then each object changes, as an event of a watch.
+`--write` renews the table in docs/explanation/performance.md; exit status 1 where a process takes more memory than its
+manifest allows. What only administrators write is left out.
 """
 
 from __future__ import annotations
 
-import asyncio
+import argparse
+import http.client
+import socket
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
-from aiohttp import web
 
-from bench.cluster import KUBECONFIG, stored
+from bench.cluster import stored
 from bench.comparison import servers
+from bench.comparison.servers import Server
+from bench.page import aligned, piped, renew
+from controlplane import ControlPlane, Terminal, find_or_build
+from controlplane.client import ClusterApi
+from controlplane.objects import ClusterObjects
+from controlplane.rights import SYSTEM
+from controlplane.versions import GANGS_API, GANGS_GATES
+from controlplane.waiting import wait_for
+from jobgate.installation import Installation
+from jobgate.installation.objects import base, definitions
+from jobgate.kinds import installed
+from jobgate.kinds.dijob import DIJOB
 from jobgate.names import MANAGED_BY
-from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 
-#: Objects of each watched resource, some thousand in all, and bytes of each.
-OBJECTS, BYTES = 250, 1_000_000
-KIND, JOBS = "dijobs.diengine.opendilab.org", "dijobs"
-#: The memory limits of the manifests, in MiB.
-LIMITS: Final = {"serve": 512, "control": 512, "run": 1024}
-#: Resources that only administrators write, or that are read only once.
-EMPTY: Final = frozenset(
-    {
-        *("namespaces", "leases", "deployments", "customresourcedefinitions"),
-        *("queues", "clusterprerequisites", "priorityclasses", "resourcequotas"),
-    }
-)
-#: Seconds in which all objects must be read, and seconds to wait until a process is idle.
-WITHIN, SETTLED = 3600.0, 15.0
+COUNT, BYTES = 1_000, 1_000_000
+#: Processes are at rest if they use less than a tenth of a core for so many seconds, or if no peak has changed for so
+#: long. The last is the longest wait.
+IDLE, STEADY, WITHIN = 10.0, 60.0, 900.0
+#: How often a request to etcd is tried, which does not answer in time on a busy machine.
+ATTEMPTS: Final = 10
+NAMESPACE: Final = "ada"
+#: Of each command: the file of its manifest, and its further flags.
+PROCESSES: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    "serve": ("server", ()),
+    "control": ("controller", (f"--lease-namespace={SYSTEM}",)),
+    "run": ("runner", (f"--lease-namespace={SYSTEM}", "--queueing=kubernetes")),
+}
+_QUEUES: Final = "queues: [{name: default}]\n"
+_INSTALLATION: Final = Installation(run=(DIJOB.qualified_plural,), queueing="kubernetes", queues=_QUEUES)
+_FLAGS: Final = (GANGS_GATES, f"--runtime-config={GANGS_API}=true")
+_DIJOBS: Final = f"/apis/{DIJOB.group}/{DIJOB.version}/namespaces/{NAMESPACE}/{DIJOB.plural}"
+_BATCH: Final = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 _TEXT: Final = "x" * 63
-LABELS: Final = {
+#: The number of the object that is created; its copies have others of as many digits.
+_NUMBER: Final = "100000"
+_LABELS: Final = {
     **dict([MANAGED_BY]),
-    RUN_LABEL: "uid-0",
-    KIND_LABEL: KIND,
-    JOB_LABEL: "job-0",
+    RUN_LABEL: f"uid-{_NUMBER}",
+    KIND_LABEL: DIJOB.qualified_plural,
+    JOB_LABEL: f"job-{_NUMBER}",
     TASK_LABEL: "learner",
-    COMPLETION_INDEX: "0",
-}
-_OWNER: Final = {"apiVersion": "diengine.opendilab.org/v2alpha1", "kind": "DIJob"}
-_CONDITION: Final = {"status": "True", "message": _TEXT}
-#: Large values, by field.
-FIELDS: Final[Mapping[str, Any]] = {
-    "labels": LABELS | {f"hostile.example.com/{number:06d}": _TEXT for number in range(BYTES // 97)},
-    "annotations": {f"jobgate.dev/{number:06d}": _TEXT for number in range(BYTES // 89)},
-    "ownerReferences": [{**_OWNER, "name": f"job-{number}", "uid": f"{number:036d}"} for number in range(BYTES // 123)],
-    "managedFields": [{"manager": f"m{number}", "fieldsV1": {"f:x": {}}} for number in range(BYTES // 48)],
-    "status": {"conditions": [{"type": f"T{number}", **_CONDITION} for number in range(BYTES // 112)]},
-    "spec": {"hostile": [{"a": number} for number in range(BYTES // 14)]},
+    "diengine/operator": "di-operator",  # by which the controller selects pods
+    "hostile.example.com/version": "version-1",
 }
 
 
-def hostile(plural: str, field: str) -> dict[str, Any]:
-    """Return an object with a megabyte in one field; `@N@` stands for its number, `@V@` for its version."""
-    metadata: dict[str, Any] = {"name": "job-@N@", "namespace": "ada", "uid": "uid-@N@", "resourceVersion": "@V@"}
-    metadata |= {"labels": LABELS, "creationTimestamp": "2026-01-01T00:00:00Z", "generation": 1}
-    document = stored(0) if plural == JOBS else {}
-    document["metadata"] = document.get("metadata", {}) | metadata
-    if plural == JOBS and field == "spec":
-        container = document["spec"]["tasks"][0]["template"]["spec"]["containers"][0]
-        container["env"] = [{"name": f"V{number}", "value": _TEXT} for number in range(BYTES // 90)]
-    else:
-        (document if field in {"spec", "status"} else document["metadata"])[field] = FIELDS[field]
-    return document
+def _many(count: int) -> dict[str, str]:
+    return {f"hostile.example.com/{number:06d}": _TEXT for number in range(count)}
 
 
-class Cluster:
-    """A fake API server, in a thread."""
-
-    def __init__(self, count: int) -> None:
-        """Generate the objects; `count` of each resource are served."""
-        self._count = count
-        self._objects = {(jobs, field): orjson.dumps(hostile(jobs, field)) for jobs in ("", JOBS) for field in FIELDS}
-        self._created: dict[str, Any] = {}
-        #: Number of objects that were listed, and sent as changed, by resource.
-        self.listed: Counter[str] = Counter()
-        self.changed: Counter[str] = Counter()
-        self.change = threading.Event()
-
-    def _hostile(self, plural: str, number: int, version: int) -> bytes:
-        field = list(FIELDS)[number % len(FIELDS)]
-        text = self._objects[plural if plural == JOBS else "", field]
-        return text.replace(b"@N@", str(number).encode()).replace(b"@V@", str(version).encode())
-
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        plural = request.path.rpartition("/")[2]
-        if "watch" in request.query or "limit" in request.query:
-            return await (self._watched if "watch" in request.query else self._list)(request, plural)
-        if request.method == "GET":
-            known = self._created.get(request.path)
-            if f"/{JOBS}/job-" in request.path:
-                known = orjson.loads(self._hostile(JOBS, int(plural.removeprefix("job-")), 2))
-            return web.json_response(known or {"reason": "NotFound"}, status=200 if known else 404)
-        body = orjson.loads(await request.read() or b"{}")
-        path = request.path if request.method != "POST" else f"{request.path}/{body['metadata'].get('name', 'x')}"
-        if request.method == "POST" and path in self._created:
-            return web.json_response({"reason": "AlreadyExists"}, status=409)
-        if request.method == "PATCH" and f"/{JOBS}/job-" in path:
-            job = orjson.loads(self._hostile(JOBS, int(path.partition("job-")[2].partition("/")[0]), 2))
-            return web.json_response(_merged(job, body))
-        if "/leases/" in path and request.method != "DELETE":
-            known = self._created.get(path, {"metadata": {"uid": "u", "resourceVersion": "3"}})
-            self._created[path] = {**known, **body, "metadata": {**body["metadata"], **known["metadata"]}}
-            return web.json_response(self._created[path])
-        return web.json_response(body)
-
-    async def _list(self, request: web.BaseRequest, plural: str) -> web.StreamResponse:
-        first, count = int(request.query.get("continue", 0)), 0 if plural in EMPTY else self._count
-        after = min(first + int(request.query["limit"]), count)
-        response = await _stream(request)
-        token = f',"continue":"{after}"' if after < count else ""
-        await response.write(f'{{"metadata":{{"resourceVersion":"1"{token}}},"items":['.encode())
-        for number in range(first, after):
-            await response.write((b"," if number > first else b"") + self._hostile(plural, number, 1))
-        await response.write(b"]}")
-        self.listed[plural] = max(after, self.listed[plural])
-        return response
-
-    async def _watched(self, request: web.BaseRequest, plural: str) -> web.StreamResponse:
-        response = await _stream(request)
-        await asyncio.to_thread(self.change.wait)
-        for number in range(self.changed[plural], 0 if plural in EMPTY else self._count):
-            line = self._hostile(plural, number, 2)
-            await response.write(b'{"type":"MODIFIED","object":' + line + b"}\n")
-            self.changed[plural] += 1
-        await asyncio.sleep(WITHIN)
-        return response
-
-    async def _listen(self, port: int) -> None:
-        server = web.Server(self._handle, access_log=None)
-        await asyncio.get_running_loop().create_server(server, "127.0.0.1", port)
-
-    @contextmanager
-    def running(self, folder: Path) -> Iterator[Path]:
-        """Serve while the block runs; yields the kubeconfig."""
-        [port] = servers.free_ports(1)
-        loop = asyncio.new_event_loop()
-        loop.set_default_executor(ThreadPoolExecutor(64))
-        loop.run_until_complete(self._listen(port))
-        thread = threading.Thread(target=loop.run_forever, daemon=True)
-        thread.start()
-        kubeconfig = folder / "kubeconfig"
-        kubeconfig.write_text(KUBECONFIG.format(port=port), encoding="utf-8")
-        try:
-            yield kubeconfig
-        finally:
-            self.change.set()
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
+def _owner(number: int) -> dict[str, Any]:
+    return {"apiVersion": DIJOB.gvk.api_version, "kind": DIJOB.kind, "name": f"job-{number}", "uid": f"{number:036d}"}
 
 
-async def _stream(request: web.BaseRequest) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    await response.prepare(request)
-    return response
+def _metadata(**more: Any) -> dict[str, Any]:
+    return {"name": f"job-{_NUMBER}", "labels": _LABELS, **more}
 
 
-def _merged(document: Any, patch: Any) -> Any:
-    if not isinstance(patch, dict):
-        return patch
-    document = document if isinstance(document, dict) else {}
-    return document | {key: _merged(document.get(key), value) for key, value in patch.items() if value is not None}
+def _labelled(**fields: Any) -> dict[str, Any]:
+    """Return an object with a megabyte of labels; the API server stores their names a second time, as managed."""
+    return {"metadata": _metadata(labels=_LABELS | _many(BYTES // 130)), **fields}
 
 
-def measure(process: str, count: int) -> tuple[float, float, list[str]]:
-    """Run a process in a cluster with hostile objects.
+def _job(metadata: Mapping[str, Any] | None = None, variables: int = 0) -> dict[str, Any]:
+    job = stored(0)
+    env = [{"name": f"V{number}", "value": 4 * _TEXT} for number in range(variables)]
+    job["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["env"] = env
+    return {**job, "metadata": metadata or _metadata()}
 
-    Returns its peak memory in MiB when all objects were listed, and when all had changed; and the resources.
+
+_POD: Final = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "train"}]}
+_LARGE: Final = _metadata(
+    labels=_LABELS | _many(BYTES // 260),
+    annotations={f"jobgate.dev/{number:06d}": _TEXT for number in range(2_700)},
+    ownerReferences=[_owner(number) for number in range(BYTES // 900)],
+)
+
+
+@dataclass(frozen=True)
+class Sort:
+    """Objects of one resource.
+
+    Attributes:
+        path: of those of the namespace.
+        readers: the processes that read them.
+        body: the object that is created.
+        status: of each; empty for none.
+        before: what is done once the processes run.
+        listed: whether the readers list them when they start.
     """
-    cluster = Cluster(count)
-    with tempfile.TemporaryDirectory(prefix="jobgate-bench-") as name, cluster.running(Path(name)) as kubeconfig:
-        folder, (port, health) = Path(name), servers.free_ports(2)
-        if process == "serve":
-            servers.write_certificate(folder)
-            command = servers.jobgate(folder, port, health, "--kubeconfig", str(kubeconfig))
-        else:
-            port = health
-            command = [str(Path(sys.executable).with_name("jobgate")), process, "--kubeconfig", str(kubeconfig)]
-            command += ["--lease-namespace", "jobgate-system", "--bind", "127.0.0.1", "--health-port", str(health)]
-            command += ["--run", KIND, "--queues", str(_queues(folder))] if process == "run" else []
-        with servers.started(process, command, port, None, folder / "log") as server:
-            _await(lambda: _all(cluster.listed, count))
-            listed = server.peak()
-            cluster.change.set()
-            _await(lambda: _all(cluster.changed, count))
-            return listed, server.peak(), sorted(cluster.changed)
+
+    path: str
+    readers: str
+    body: Mapping[str, Any]
+    status: Mapping[str, Any] | None = None
+    before: Callable[[ClusterApi], None] = lambda _: None
+    listed: bool = True
 
 
-def _queues(folder: Path) -> Path:
-    (folder / "queues.yaml").write_text("queues: [{name: default}]\n", encoding="utf-8")
-    return folder / "queues.yaml"
+def _short_of_pods(api: ClusterApi) -> None:
+    """Run a job whose batch Jobs have too few pods: then the runner reads the Events of its namespace."""
+    _done(api.post(_DIJOBS, _job({"name": "short"})))
+    wait_for(lambda: api.get(_BATCH)[1]["items"], 300, what="the runner makes the batch Jobs")
+    for batch in api.get(_BATCH)[1]["items"]:
+        status = {"status": {"startTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}}
+        _done(api.patch(f"{_BATCH}/{batch['metadata']['name']}/status", status))
 
 
-def _all(seen: Counter[str], count: int) -> bool:
-    return bool(seen) and all(
-        seen_of_resource >= count for plural, seen_of_resource in seen.items() if plural not in EMPTY
-    )
+SORTS: Final[Mapping[str, Sort]] = {
+    "DIJobs, spec": Sort(_DIJOBS, "serve control run", _job(variables=BYTES // 280)),
+    "DIJobs, metadata": Sort(_DIJOBS, "serve control run", _job(_LARGE)),
+    "DIJobs, status": Sort(
+        _DIJOBS,
+        "serve control run",
+        _job(),
+        {"phase": "Running", "profilings": {f"p{number}": {"a": 4 * _TEXT} for number in range(BYTES // 270)}},
+    ),
+    "batch Jobs": Sort(_BATCH, "run", _labelled(spec={"suspend": True, "template": {"spec": _POD}})),
+    "pods": Sort(f"/api/v1/namespaces/{NAMESPACE}/pods", "control run", _labelled(spec=_POD)),
+    "Services": Sort(f"/api/v1/namespaces/{NAMESPACE}/services", "control run", _labelled(spec={"clusterIP": "None"})),
+    "ConfigMaps": Sort(
+        f"/api/v1/namespaces/{NAMESPACE}/configmaps",
+        "control",
+        {"metadata": _metadata(), "data": {"hosts": "x" * BYTES}},
+    ),
+    "PodGroups": Sort(
+        f"/apis/{GANGS_API}/namespaces/{NAMESPACE}/podgroups",
+        "run",
+        _labelled(spec={"schedulingPolicy": {"gang": {"minCount": 2}}}),
+    ),
+    "Events": Sort(
+        f"/api/v1/namespaces/{NAMESPACE}/events",
+        "run",
+        _labelled(
+            involvedObject={"kind": "Job", "namespace": NAMESPACE, "name": "x", "uid": f"uid-{_NUMBER}"},
+            reason="FailedCreate",
+            message="Error creating: pods are forbidden",
+            type="Warning",
+        ),
+        before=_short_of_pods,
+        listed=False,
+    ),
+    "Prerequisites": Sort(
+        f"/apis/jobgate.dev/v1alpha1/namespaces/{NAMESPACE}/prerequisites",
+        "serve control",
+        {
+            "apiVersion": "jobgate.dev/v1alpha1",
+            "kind": "Prerequisite",
+            "metadata": _metadata(),
+            "spec": {"cmd": {"callbacks": [{"event": "taskStarts", "commands": ["x" * 4_000] * 32}] * 8}},
+        },
+    ),
+}
 
 
-def _await(done: Callable[[], bool]) -> None:
-    """Wait until the condition has held for `SETTLED` seconds, so that work queues are empty."""
-    deadline, since = time.monotonic() + WITHIN, float("inf")
-    while time.monotonic() < since + SETTLED:
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"the process does not read all objects: {done()}")
-        since = min(since, time.monotonic()) if done() else float("inf")
-        time.sleep(0.5)
+class Connection(http.client.HTTPConnection):
+    """HTTP on a socket of the file system."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=60)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect; called again where the server has closed the connection."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self._path))
 
 
-def table(count: int) -> list[list[str]]:
-    """Measure all processes; return the table's rows, with a header."""
-    rows = [["process", "1 MB objects of each", "peak MiB, listed", "peak MiB, all changed", "limit MiB", "resources"]]
-    for process, limit in LIMITS.items():
-        listed, changed, resources = measure(process, count)
-        memory = [f"{count:,}", f"{listed:,.0f}", f"{changed:,.0f}", f"{limit:,}"]
-        rows.append([f"`jobgate {process}`", *memory, ", ".join(resources)])
-    return rows
+class Etcd:
+    """The etcd of a control plane."""
+
+    def __init__(self, folder: Path) -> None:
+        self._connection = Connection(folder / "etcd.sock:0")
+
+    def keys(self) -> list[str]:
+        """Return the keys of all objects of the namespace."""
+        body = {"key": _base64(b"/registry/"), "range_end": _base64(b"/registry0"), "keys_only": True}
+        keys = (b64decode(one["key"]).decode() for one in self._call("range", body)["kvs"])
+        return [key for key in keys if f"/{NAMESPACE}/" in key]
+
+    def get(self, key: str) -> bytes:
+        """Return a value."""
+        return b64decode(self._call("range", {"key": _base64(key.encode())})["kvs"][0]["value"])
+
+    def put(self, key: str, value: bytes) -> None:
+        """Store a value."""
+        self._call("put", {"key": _base64(key.encode()), "value": _base64(value)})
+
+    def clear(self) -> None:
+        """Delete all objects of the namespace, and forget that they were there."""
+        for key in self.keys():
+            revision = self._call("deleterange", {"key": _base64(key.encode())})["header"]["revision"]
+        self._call("compaction", {"revision": revision, "physical": True})
+
+    def _call(self, what: str, body: Mapping[str, Any]) -> Any:
+        why = ""
+        for _ in range(ATTEMPTS):
+            try:
+                self._connection.request("POST", f"/v3/kv/{what}", orjson.dumps(body))
+                response = self._connection.getresponse()
+                text = response.read()
+            except (OSError, http.client.HTTPException) as error:
+                self._connection.close()
+                why = repr(error)
+                continue
+            if response.status == HTTPStatus.OK:
+                return orjson.loads(text)
+            why = text.decode()
+        raise RuntimeError(why)
 
 
-def beyond(rows: list[list[str]]) -> list[str]:
-    """Return the processes that exceeded their limit."""
-    return [row[0] for row in rows[1:] if float(row[3].replace(",", "")) > float(row[4].replace(",", ""))]
+def _base64(text: bytes) -> str:
+    return b64encode(text).decode()
+
+
+def install(plane: ControlPlane) -> None:
+    """Create CRDs and namespaces."""
+    crds = definitions(installed(), _INSTALLATION)
+    for crd in crds:
+        _done(plane.client.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd))
+    ClusterObjects(plane.client).established(*(crd["metadata"]["name"] for crd in crds))
+    for name in (SYSTEM, NAMESPACE):
+        _done(plane.client.post("/api/v1/namespaces", {"metadata": {"name": name}}))
+
+
+@contextmanager
+def stored_copies(plane: ControlPlane, sort: Sort, count: int) -> Iterator[Callable[[], None]]:
+    """Have so many objects in the cluster; gives what changes them all."""
+    code, created = plane.client.post(sort.path, sort.body)
+    _done((code, created))
+    if sort.status is not None:
+        _done(plane.client.patch(f"{sort.path}/job-{_NUMBER}/status", {"status": sort.status}))
+    etcd = Etcd(plane.folder)
+    [key] = [key for key in etcd.keys() if key.endswith(f"/job-{_NUMBER}")]  # noqa: SIM118 - not a mapping
+    original, uid = etcd.get(key), created["metadata"]["uid"].encode()
+
+    def put(version: str) -> None:
+        value = original.replace(b"version-1", version.encode())
+        for number in range(int(_NUMBER) + 1, int(_NUMBER) + count):
+            # Texts of the same length: etcd has what is not JSON as protobuf.
+            copied = value.replace(_NUMBER.encode(), str(number).encode()).replace(uid, str(UUID(int=number)).encode())
+            etcd.put(key.replace(_NUMBER, str(number)), copied)
+
+    put("version-1")
+    try:
+        yield partial(put, "version-2")
+    finally:
+        etcd.clear()
+
+
+@contextmanager
+def running(plane: ControlPlane, names: Sequence[str], folder: Path) -> Iterator[dict[str, Server]]:
+    """Run processes."""
+    servers.write_certificate(folder)
+    (folder / "queues.yaml").write_text(_QUEUES, encoding="utf-8")
+    with ExitStack() as stack:
+        found = {}
+        for name in names:
+            port, health = servers.free_ports(2)
+            command = [str(Path(sys.executable).with_name("jobgate")), name, "--bind=127.0.0.1"]
+            if name == "serve":
+                command = servers.jobgate(folder, port, health)
+            else:
+                command += [f"--health-port={health}"]
+                port = health
+            command += [f"--kubeconfig={plane.kubeconfig}", f"--run={DIJOB.qualified_plural}", *PROCESSES[name][1]]
+            command += [f"--queues={folder / 'queues.yaml'}"] if name == "run" else []
+            started = servers.started(name, command, port, None, folder / f"{name}.log", servers.READY_WITHIN)
+            found[name] = Server(name, health, stack.enter_context(started).pid)
+        yield found
+
+
+def _has_listed(log: Path, path: str) -> bool:
+    """Whether a process has listed the objects of a path, by its log."""
+    return f'"watching","resource":"{path.rpartition("/")[2]}.' in log.read_text(encoding="utf-8")
+
+
+def _await_rest(running: Mapping[str, Server]) -> None:
+    deadline, steady, peaks = time.monotonic() + WITHIN, time.monotonic(), dict[str, int]()
+    while time.monotonic() < min(deadline, steady + STEADY):
+        before = sum(process.cpu() for process in running.values())
+        time.sleep(IDLE)
+        if sum(process.cpu() for process in running.values()) - before < IDLE / 10:
+            return
+        if peaks != (peaks := _peaks(running)):
+            steady = time.monotonic()
+
+
+def _peaks(running: Mapping[str, Server]) -> dict[str, int]:
+    return {name: round(process.peak()) for name, process in running.items()}
+
+
+def limits() -> dict[str, int]:
+    """Return the memory limit of each command by its manifest, in MiB."""
+    manifests = base(installed(), _INSTALLATION)
+    found = {}
+    for name, (file, _) in PROCESSES.items():
+        [workload] = [one for one in manifests[file] if one["kind"] == "Deployment"]
+        [container] = workload["spec"]["template"]["spec"]["containers"]
+        memory = container["resources"]["limits"]["memory"]
+        found[name] = int(memory[:-2]) * {"Mi": 1, "Gi": 1024}[memory[-2:]]
+    return found
+
+
+def measure(plane: ControlPlane, sort: Sort, count: int) -> dict[str, tuple[int, int]]:
+    """Return the most memory of each process once all objects are listed, and once all have changed, in MiB."""
+    with (
+        tempfile.TemporaryDirectory(prefix="jobgate-bench-") as folder,
+        stored_copies(plane, sort, count) as change,
+        running(plane, sort.readers.split(), Path(folder)) as processes,
+    ):
+        for name in processes if sort.listed else ():
+            wait_for(partial(_has_listed, Path(folder) / f"{name}.log", sort.path), WITHIN, 1.0, f"{name} lists all")
+        sort.before(plane.client)
+        _await_rest(processes)
+        listed = _peaks(processes)
+        _print(f"listed: {listed}")
+        change()
+        _await_rest(processes)
+        changed = _peaks(processes)
+    return {name: (listed[name], changed[name]) for name in listed}
+
+
+def _print(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def _done(answer: tuple[int, Mapping[str, Any]]) -> None:
+    if answer[0] >= 400:
+        raise RuntimeError(str(answer[1])[:2_000])
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print each row, and say whether each process stays below its limit."""
+    parser = argparse.ArgumentParser(prog="python -m bench.hostile", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sort", action="append", choices=SORTS, help="which to measure (all); may be repeated")
+    parser.add_argument("--count", type=int, default=COUNT, help="objects of each sort")
+    parser.add_argument("--write", action="store_true", help="renew docs/explanation/performance.md")
+    asked = parser.parse_args(argv)
+    most, beyond = limits(), list[str]()
+    rows = [[f"{asked.count:,} of 1 MB", *(f"`{name}`, of {limit:,} MiB" for name, limit in most.items())]]
+    with ControlPlane(find_or_build(Terminal()), _FLAGS) as plane:
+        install(plane)
+        for name in asked.sort or SORTS:
+            _print(name)
+            found = measure(plane, SORTS[name], asked.count)
+            rows.append([name, *("{}, {}".format(*found[one]) if one in found else "" for one in PROCESSES)])
+            beyond += [f"{process} among {name}" for process, both in found.items() if max(both) > most[process]]
+            print(aligned(rows[-1:]), flush=True)
+    print(aligned(rows))
+    if asked.write:
+        renew("growth-hostile", piped(rows))
+    print(f"beyond the limit: {'; '.join(beyond)}" if beyond else "each process is within its limit")
+    return int(bool(beyond))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -61,6 +61,8 @@ def etcd_program(binary: Path, folder: Path) -> Program:
             # Required with --listen-client-urls; not used.
             "--advertise-client-urls=http://localhost:2379",
             "--unsafe-no-fsync",
+            # The largest that etcd suggests: benchmarks store gigabytes. The file grows with what is stored only.
+            "--quota-backend-bytes=8589934592",
             "--log-level=warn",
         ),
         _ETCD_SOCKET,

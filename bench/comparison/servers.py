@@ -117,14 +117,16 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def started(name: str, command: Sequence[str], port: int, core: int | None, log: Path) -> Iterator[Server]:
+def started(
+    name: str, command: Sequence[str], port: int, core: int | None, log: Path, within: float = STARTS_WITHIN
+) -> Iterator[Server]:
     """Run a server while the block runs, on one core or on all. Its log goes to a file."""
     pinned = [] if core is None else ["taskset", "--cpu-list", str(core)]
     environment = {**os.environ, "GOMAXPROCS": "1"}
     with log.open("wb") as lines:
         process = subprocess.Popen([*pinned, *command], env=environment, stdout=lines, stderr=lines)
     try:
-        deadline = time.monotonic() + STARTS_WITHIN
+        deadline = time.monotonic() + within
         while not _listens(port):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{name} does not listen: {log.read_text(errors='replace')[-2000:]}")

@@ -6,8 +6,10 @@ all else by its uid, and what is made by a name that only it can have. So it doe
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final
@@ -26,7 +28,7 @@ from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
 from jobgate.runner.queues.growth import UNDECIDED
-from jobgate.runner.reading import Caches, keep_job
+from jobgate.runner.reading import LARGE_AT_ONCE, Caches, keep_job
 from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment
 from jobgate.runner.uncreated import UncreatedPods
@@ -85,6 +87,7 @@ class JobReconciler:
         self._replaced: dict[JobKey, set[str]] = {}
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def reconcile(self, key: JobKey) -> ReconcileResult:
         """Look at a job once.
@@ -93,6 +96,11 @@ class JobReconciler:
             ApiError: the API server did not do what it should, for a reason that may pass.
             OSError, TimeoutError: there is no answer.
         """
+        async with self._large if self._caches.is_large(key) else nullcontext():
+            return await self._reported(key)
+
+    async def _reported(self, key: JobKey) -> ReconcileResult:
+        """Look at a job once; report if it is not known what there is in its namespace."""
         try:
             return await self._reconciled(key)
         except IncompleteError as error:

@@ -25,6 +25,9 @@ from webhook.values import mapping, metadata_of
 _COUNTS = ("uid", "generation", "labels", "annotations")
 #: The specs of all jobs that are remembered as read, in bytes of JSON: read, a spec takes some ten times as much.
 ROOM: Final = 16 * 1024 * 1024
+#: A look at a job of more bytes than this takes much memory: so many such jobs are looked at at once.
+LARGE: Final = 64 * 1024
+LARGE_AT_ONCE: Final = 4
 #: A copy of the whole job, which nothing reads.
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _OURS: Final = "jobgate.dev/"
@@ -141,6 +144,15 @@ class Caches:
     reader: JobReader
     clock: Callable[[], datetime]
     objects: ObjectClient | None = None
+
+    def is_large(self, key: JobKey) -> bool:
+        """Return whether a look at a job takes much memory: its spec is read, rendered into batch Jobs, and sent."""
+        plural, namespace, name = key
+        informer = self.jobs[plural][2] if plural in self.jobs else None
+        document = informer.peek(name, namespace) if informer else None
+        if informer is None or document is None:
+            return informer is not None and bool(informer.lacks(namespace))
+        return not is_whole(document) or weight_of_job(document) > LARGE
 
     async def whole(self, key: JobKey, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return a job with all that is read of it; None if it is gone.

@@ -1,10 +1,13 @@
-"""For a while the API server returns 429, 500, 410 and 409 to webhook server, controller and runner.
+"""The API server answers 429, 500, 410 and conflicts for a while, to server, controller and runner at the same time.
 
-Each error lasts three seconds, for several retries: requests are retried after 0.2 s to some seconds.
+Three seconds of each are several retries: requests are retried after 0.2 s to some seconds. Then all for a minute, in
+which the waits between two retries get long.
 """
 
+import itertools
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from controlplane.faulty import Call, Fault, FaultyProxy
 from controlplane.simulation import ends
@@ -13,14 +16,19 @@ from controlplane.waiting import wait_for
 from tests.e2e.test_runner import Run, changes, dijob, task
 from tests.faults.cluster import START, WAIT, Installation, Program, running, shown
 
-#: Minimum seconds of each error, and minimum number of errors.
+#: How long each lasts at least, in seconds, and how often it is met at least.
 SECONDS, LEAST = 3.0, 3
+#: How long all of them last together, and how often a job is applied meanwhile and open watches are cut, in seconds.
+ALL, ALL_SECONDS, EVERY = {409, 410, 429, 500}, 60.0, 12.0
+#: Seconds in which all is right again after that, as a watch is retried within a minute; and in which three programs
+#: start on a busy machine.
+RIGHT, STARTED = 120.0, 2 * START
 LEASES = "/apis/coordination.k8s.io/"
 
 
 def met(proxies: Collection[FaultyProxy], least: int) -> bool:
-    """Whether each program has got the error, and at least `least` errors in all."""
-    times = [sum(proxy.faults.values()) for proxy in proxies]
+    """Whether each program has met the fault, and so many times in all."""
+    times = [sum(one.faults.values()) for one in proxies]
     return all(times) and sum(times) >= least
 
 
@@ -29,17 +37,30 @@ def writes(call: Call) -> bool:
 
 
 def every(times: int, fault: Fault, when: Callable[[Call], bool] = lambda _: True) -> Callable[[Call], Fault | None]:
-    """Return a fault for all matching calls, except each `times`-th, so that some succeed."""
+    """A fault for all calls that match, but for each so many-th, so that some succeed meanwhile."""
     count = 0
 
-    def fault_of(call: Call) -> Fault | None:
+    def found(call: Call) -> Fault | None:
         nonlocal count
         if not when(call):
             return None
         count += 1
         return None if count % times == 0 else fault
 
-    return fault_of
+    return found
+
+
+def in_turn() -> Callable[[Call], Fault | None]:
+    """All faults in turn, of reads and of writes; few calls succeed."""
+    errors = Fault(429, "TooManyRequests", {"Retry-After": "1"}), Fault(500, "InternalError")
+    of_reads = itertools.cycle((*errors, Fault(410, "Expired"), None))
+    of_writes = itertools.cycle((*errors, Fault(409, "Conflict"), Fault(500, "InternalError", applied=True), None))
+
+    def found(call: Call) -> Fault | None:
+        fault = next(of_writes if call.writes else of_reads)
+        return EXPIRED if fault and fault.code == EXPIRED.code and call.watches else fault
+
+    return found
 
 
 a_list = every(3, Fault(410, "Expired"), lambda call: "limit" in call.query)
@@ -54,6 +75,58 @@ FAULTS = {
 
 
 def test_jobs_go_on_while_the_api_server_fails(installation: Installation, space: Space) -> None:
+    with through_proxies(installation) as (proxies, programs):
+        for fault in FAULTS:
+            _one(fault, space, proxies, programs)
+
+
+def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, space: Space) -> None:
+    with through_proxies(installation) as (proxies, programs):
+        revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
+        jobs = [Run(space, dijob("before", task("work", 2, ends(0, "30s")), plugins={"svc": []}))]
+        jobs[0].until_pods("before-work-0", "before-work-1")
+        begun = time.monotonic()
+        for one in proxies:
+            one.fault = in_turn()
+        while time.monotonic() < begun + ALL_SECONDS:
+            for one in proxies:
+                one.cut()
+            job = dijob(f"at-{len(jobs)}", task("work", 2, ends(0, "20s")), plugins={"svc": []})
+            jobs.append(Run(space, job))
+            time.sleep(EVERY)
+        wait_for(lambda: all({*one.faults} >= ALL for one in proxies), WAIT, what="each has met each error")
+        for one in proxies:
+            one.fault = lambda _: None
+        ended = time.monotonic()
+        meanwhile = len(started(jobs))
+        wait_for(lambda: len(started(jobs)) == len(jobs), RIGHT, what="all jobs run")
+        right = time.monotonic() - ended
+        for run in jobs:
+            run.until("Succeeded")
+        made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
+        expected = sorted(f"{run.name}-work-{index}" for run in jobs for index in range(2))
+        assert [one.rpartition("-")[0] for one in made] == expected, "each pod is made once"
+        assert sorted(space.names("jobs", "batch/v1")) == sorted(f"{run.name}-work" for run in jobs)
+        assert all(one.process.poll() is None for one in programs)
+        met = [dict(one.faults) for one in proxies]
+        shown(f"a minute of all: {met}, {meanwhile} of {len(jobs)} jobs ran meanwhile, right after {right:.1f} s")
+
+
+def started(jobs: Collection[Run]) -> list[str]:
+    """The jobs whose pods have run, and of which the controller has made the object."""
+    return [job.name for job in jobs if "Running" in types(job) and job.space.exists("configmaps", f"{job.name}-svc")]
+
+
+def types(job: Run) -> set[str]:
+    """The types of the conditions that a job has or had."""
+    return {one["type"] for one in job.status.get("conditions", ())}
+
+
+@contextmanager
+def through_proxies(
+    installation: Installation,
+) -> Iterator[tuple[tuple[FaultyProxy, FaultyProxy], tuple[Program, Program, Program]]]:
+    """Run a replica of the server and the controller behind one proxy, and the runner behind another."""
     plane = installation.plane
     with FaultyProxy(plane, installation.runner_credentials()) as of_runner, FaultyProxy(plane) as proxy:
         replica = installation.replica(kubeconfig=proxy.kubeconfig)
@@ -61,37 +134,36 @@ def test_jobs_go_on_while_the_api_server_fails(installation: Installation, space
         runner = installation.runner(of_runner.kubeconfig)
         try:
             with running(controller, runner):
-                wait_for(lambda: controller.leads() and runner.leads(), START, what="they lead")
-                wait_for(lambda: installation.service.ready() == 3, START, what="the replica is ready")
-                for fault in FAULTS:
-                    _check_fault(fault, space, (proxy, of_runner), (replica, controller, runner))
+                wait_for(lambda: controller.leads() and runner.leads(), STARTED, what="they lead")
+                wait_for(lambda: installation.service.ready() == 3, STARTED, what="the replica is ready")
+                yield (proxy, of_runner), (replica, controller, runner)
         finally:
             installation.remove(replica)
 
 
-def _check_fault(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: tuple[Program, ...]) -> None:
-    name = "at-" + "".join(character if character.isalnum() else "-" for character in fault)
+def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: tuple[Program, ...]) -> None:
+    name = "at-" + "".join(one if one.isalnum() else "-" for one in fault)
     revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
     of_writes = "write" in fault or fault == "409"
-    # A job has few writes, and successful ones are not repeated.
+    # A job has few writes, and those that are done are not repeated.
     least = len(proxies) if of_writes else LEAST
-    for proxy in proxies:
-        proxy.faults.clear()
-        proxy.fault = FAULTS[fault]
+    for one in proxies:
+        one.faults.clear()
+        one.fault = FAULTS[fault]
         if not of_writes:
-            proxy.cut()
+            one.cut()
     begun = time.monotonic()
     job = Run(space, dijob(name, task("work", 2, ends(0, "1s")), plugins={"svc": []}))
     wait_for(lambda: time.monotonic() > begun + SECONDS and met(proxies, least), WAIT, what=f"{fault} is met")
-    for proxy in proxies:
-        proxy.fault = lambda _: None
+    for one in proxies:
+        one.fault = lambda _: None
     ended = time.monotonic()
     job.until("Succeeded")
     wait_for(lambda: space.exists("configmaps", f"{name}-svc"), WAIT, what="the controller has made its object")
     right = max(0.0, time.monotonic() - ended)
-    created = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
-    assert [pod.rpartition("-")[0] for pod in created] == [f"{name}-work-0", f"{name}-work-1"], fault
-    batches = [batch for batch in space.names("jobs", "batch/v1") if batch.startswith(name)]
+    made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
+    assert [one.rpartition("-")[0] for one in made] == [f"{name}-work-0", f"{name}-work-1"], fault
+    batches = [one for one in space.names("jobs", "batch/v1") if one.startswith(name)]
     assert len(batches) <= 1, batches
-    assert all(program.process.poll() is None for program in programs)
-    shown(f"{fault}: {[dict(proxy.faults) for proxy in proxies]}, right after {right:.1f} s of {ended - begun:.1f} s")
+    assert all(one.process.poll() is None for one in programs)
+    shown(f"{fault}: {[dict(one.faults) for one in proxies]}, right after {right:.1f} s of {ended - begun:.1f} s")

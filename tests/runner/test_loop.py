@@ -24,7 +24,7 @@ from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import ABSENT, REPORTED_AFTER, STATELESS, JobReconciler
 from jobgate.runner.plan import report
 from jobgate.runner.queues.file import read_queues
-from jobgate.runner.reading import Caches, JobReader, keep_job, keep_less
+from jobgate.runner.reading import LARGE, LARGE_AT_ONCE, Caches, JobReader, keep_job, keep_less
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import START, UID, World, dijob, merge, queued, stamp, stored, subject, task, vcjob, vctask
@@ -215,6 +215,38 @@ async def test_a_job_whose_spec_is_not_kept_is_read_when_it_is_looked_at() -> No
     looks.jobs._keep = keep_less(DIJOB)
     looks.show("1")
     assert await looks.look() == (ReconcileResult.WROTE, [("get", "dijobs"), *whole])
+
+
+@pytest.mark.parametrize("less", [False, True], ids=["kept as a whole", "without their specs"])
+async def test_few_large_jobs_are_looked_at_at_once_and_small_ones_do_not_wait(*, less: bool) -> None:
+    looks, large = (
+        Looks(World(stored(dijob(), taken=False))),
+        [f"large-{number}" for number in range(LARGE_AT_ONCE + 2)],
+    )
+    job, begun, goes_on = looks.world.job, list[str](), asyncio.Event()
+    named = {name: {**job, "metadata": {**job["metadata"], "name": name, "uid": name}} for name in (*large, "small")}
+    for name in large:
+        named[name]["metadata"] |= {"annotations": {"a": "x" * LARGE}}
+    looks.jobs._keep = lambda found: (keep_less if less and found["metadata"]["name"] in large else keep_job)(DIJOB)(
+        found
+    )
+    looks.show("1")
+    fill(looks.jobs, [*named.values()])
+    looks.server.there |= named
+
+    async def set_status(_: Resource, found: Mapping[str, Any], __: Mapping[str, Any]) -> Mapping[str, Any]:
+        begun.append(found["metadata"]["name"])
+        await goes_on.wait()
+        return {"metadata": {}}
+
+    looks.server.set_status = set_status  # type: ignore[method-assign,assignment]
+    tasks = [asyncio.create_task(looks.loop.reconcile((DIJOB.qualified_plural, "lab", name))) for name in named]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert begun == [*large[:LARGE_AT_ONCE], "small"]
+    goes_on.set()
+    await asyncio.gather(*tasks)
+    assert set(begun) == {*large, "small"}
 
 
 VOLUMES = [{"mountPath": "/a", "volumeClaim": {"accessModes": []}, "volumeClaimName": "mine"}]
