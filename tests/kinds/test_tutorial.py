@@ -66,10 +66,13 @@ def site(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def kind(site: Path) -> Iterator[JobKind]:
     """The kind, found as any installed package's is."""
     with pytest.MonkeyPatch.context() as patch:
+        # Another test may have imported the package from its folder.
+        for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
+            patch.delitem(sys.modules, module)
         patch.syspath_prepend(str(site))
         yield next(kind for kind in installed() if kind.kind == "SweepJob")
-    for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
-        del sys.modules[module]
+        for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
+            del sys.modules[module]
 
 
 def printed(command: str) -> str:
