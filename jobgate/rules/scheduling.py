@@ -13,7 +13,6 @@ from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from webhook import Cause, Invalid, Notice, TooLong, rule
 from webhook.values import text
-from webhook.view import view
 
 #: Fields with names of other objects, and their maximum lengths.
 _NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
@@ -42,7 +41,7 @@ def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
     kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
     if not kueue or Queueing.name in provided or not job.get("queue") or context.old is None:
         return
-    spec, fits = view(job.kind.spec, context.old.get("spec"))
+    spec, fits = job.kind.read(context.old)
     if not fits:
         return
     before = {task.name: task.replicas for task in Job(job.kind, context.old, spec).tasks}
