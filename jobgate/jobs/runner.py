@@ -16,7 +16,7 @@ from jobgate.jobs.task import Task
 from jobgate.plugins import Crew, Member, Variable
 from webhook.values import text
 
-#: Reason for the failure of a job that has used up its restarts, if only restarts of the whole job count.
+#: Reason for the failure of a job that has used up its restarts, if only restarts by actions count.
 NO_RESTART: Final = "NoRestartLeft"
 
 
@@ -148,8 +148,8 @@ class Runner(ABC, Generic[Spec]):
 
     # How a failed or evicted pod is answered: `jobgate/runner/failures.py` carries it out
 
-    #: Whether only restarts of the whole job count for `restart_limit`, and not those of tasks and pods.
-    counts_job_restarts_only: bool = False
+    #: Whether only restarts that a policy or a user asks for count for `restart_limit`, and not each replaced pod.
+    counts_actions_only: bool = False
     #: Whether a policy that matches wins over the success of the job.
     policies_before_success: bool = False
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of
@@ -30,6 +30,8 @@ from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 #: The last time that can be represented.
 END = datetime.max.replace(tzinfo=UTC)
+#: Digits of a number that does not fit into 63 bits.
+_VERSION_DIGITS: Final = 19
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ class Subject:
     def generation(self) -> Any:
         """The generation of the job."""
         return metadata_of(self.job.document).get("generation")
+
+    @property
+    def arrival(self) -> int:
+        """What orders the job among those that were created in the same second."""
+        return arrival_of(self.job.document)
 
     @cached_property
     def crew(self) -> Crew:
@@ -337,6 +344,12 @@ def sorted_by_task(tasks: Iterable[str], state: RunState, observed: Observed) ->
 def uid_of(document: Mapping[str, Any]) -> str:
     """Return the uid of an object; empty if it has none."""
     return text(metadata_of(document).get("uid"))
+
+
+def arrival_of(document: Mapping[str, Any]) -> int:
+    """Return the resourceVersion of a job as a number, which grows from write to write; 0 if it is none."""
+    version = text(metadata_of(document).get("resourceVersion"))
+    return int(version) if version.isascii() and version.isdecimal() and len(version) < _VERSION_DIGITS else 0
 
 
 def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
