@@ -138,6 +138,10 @@ class Runner(ABC, Generic[Spec]):
         names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
         return StartCondition(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
+    def has_own_order(self, job: Job[Spec]) -> bool:
+        """Return whether the job itself orders its tasks. An order that only the kind implies gives way to a gang."""
+        return True
+
     def gang_minimum(self, job: Job[Spec]) -> int:
         """Return the number of pods that must start together; 0 for no gang. Called if a gang scheduler is set."""
         return gang_minimum(job)

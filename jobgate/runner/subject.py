@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
@@ -21,7 +21,7 @@ from jobgate.jobs.task import Task
 from jobgate.names import DOMAIN
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
-from jobgate.plugins.queueing import Grouping
+from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System
 from jobgate.runner.state import RunState
 from webhook.review import as_stored
 from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
@@ -119,9 +119,30 @@ class Subject:
         desired = self.runner.replicas(self.job, self.tasks[name])
         return min(desired, self.sizes.get(name, desired))
 
+    @property
+    def in_kueue(self) -> bool:
+        """Whether Kueue queues the job."""
+        kueue = self.groups is not None and self.groups.system is System.KUEUE
+        return kueue and self.crew.queue not in {"", self.runner.default_queue}
+
+    @property
+    def gang_minimum(self) -> int:
+        """Number of pods that must start together; 0 for no gang."""
+        if self.groups is None or (self.groups.system is System.KUEUE and not self.in_kueue):
+            return 0
+        # A system that queues pods needs a group of them, even if the job needs no gang.
+        return max(self.runner.gang_minimum(self.job), self.floor)
+
+    @property
+    def floor(self) -> int:
+        """The least minimum of a gang of the job."""
+        return int(bool(self.crew.queue) and self.groups is not None and self.groups.system in QUEUES_PODS)
+
     def start_condition(self, name: str) -> StartCondition:
         """Return what a task waits for."""
-        return self.runner.start_condition(self.job, self.tasks[name])
+        condition = self.runner.start_condition(self.job, self.tasks[name])
+        together = self.gang_minimum > 0 and not self.runner.has_own_order(self.job)
+        return replace(condition, tasks=()) if together else condition
 
     def batch_name(self, name: str) -> str:
         """Return the name of a task's batch Job. The host name of a pod is this name, `-` and the index."""

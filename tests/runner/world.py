@@ -62,6 +62,20 @@ def vcjob(*tasks: Object, **spec: Any) -> Object:
     )
 
 
+def torchjob(worker: Mapping[str, Any], **spec: Any) -> Object:
+    """A TorchJob with a master and three workers that the runner has taken over, as it is stored."""
+    template = {"spec": {"containers": [{"name": "torch", "image": "torch"}]}}
+    tasks = {"Master": {"template": template}, "Worker": {"numTasks": 3, "template": template, **worker}}
+    return stored(
+        {
+            "apiVersion": "train.distributed.io/v1alpha1",
+            "kind": "TorchJob",
+            "metadata": {"name": "train"},
+            "spec": {**spec, "torchTaskSpecs": tasks},
+        }
+    )
+
+
 def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) -> Object:
     """A job as the API server gives it."""
     about = {**job["metadata"].get("annotations", {}), **annotations}
