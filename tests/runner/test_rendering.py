@@ -187,25 +187,29 @@ def test_a_task_is_an_indexed_job_owned_by_its_job() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policies", "limit", "rules"),
+    ("policies", "replaces", "rules"),
     [
-        ([], ("backoffLimit", 3), ["Ignore"]),
-        ([("PodFailed", "RestartPod")], ("backoffLimit", 3), ["Ignore"]),
-        ([("PodFailed", "RestartJob")], ("backoffLimitPerIndex", 0), []),
-        ([("PodEvicted", "RestartJob")], ("backoffLimit", 3), []),
-        ([(7, "RestartTask"), (9, "RestartPod")], ("backoffLimit", 3), ["Ignore", "FailJob"]),
-        ([(7, "ResumeJob")], ("backoffLimit", 3), ["Ignore"]),
+        ([], True, ["Ignore"]),
+        ([("PodFailed", "RestartPod")], True, ["Ignore"]),
+        ([("PodFailed", "RestartJob")], False, []),
+        ([("PodEvicted", "RestartJob")], True, []),
+        ([(7, "RestartTask"), (9, "RestartPod")], True, ["Ignore", "FailJob"]),
+        ([(7, "ResumeJob")], True, ["Ignore"]),
     ],
 )
 def test_failures_that_a_policy_answers_are_left_to_the_runner(
-    policies: list[tuple[Any, str]], limit: tuple[str, int], rules: list[str]
+    policies: list[tuple[Any, str]], replaces: bool, rules: list[str]
 ) -> None:
     written = [
         {"action": action, **({"exitCode": when} if isinstance(when, int) else {"event": when})}
         for when, action in policies
     ]
     spec = batch(job=dijob(policies=written))["spec"]
-    assert {key: spec[key] for key in ("backoffLimit", "backoffLimitPerIndex") if key in spec} == dict([limit])
+    limits = {key: spec[key] for key in ("backoffLimit", "backoffLimitPerIndex") if key in spec}
+    no_limit = 2**31 - 1
+    assert limits == (
+        {"backoffLimit": 3, "backoffLimitPerIndex": no_limit} if replaces else {"backoffLimitPerIndex": 0}
+    )
     assert [one["action"] for one in spec.get("podFailurePolicy", {}).get("rules", ())] == rules
 
 
