@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from controlplane.space import Object, Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner import Run, dijob, task
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,7 +48,7 @@ def test_a_failed_pod_is_replaced_at_once_and_in_a_crash_loop_after_a_delay(spac
     run = Run(space, dijob("fails", task("work", annotations=ends(1, "1s")), backoffLimit=2))
     run.until("Failed")
     pods = sorted(space.items("pods"), key=created)
-    delays = [(created(after) - ended(before)).total_seconds() for before, after in zip(pods, pods[1:], strict=False)]
+    delays = [(created(after) - ended(before)).total_seconds() for before, after in pairwise(pods)]
     assert len(delays) == run.status["restarts"] == 2
     # Times are in whole seconds. Without the runner, the Job controller waits 10 and 20 seconds.
     assert delays[0] <= 6
