@@ -20,5 +20,5 @@ class Product:
     hint: str = ""
 
 
-#: A program that has not told its name.
+#: The product of a program that has not named one.
 NAMELESS: Final = Product("webhook")
