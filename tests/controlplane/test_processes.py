@@ -247,7 +247,7 @@ def test_the_documented_mpi_jobs_of_volcano_run_unchanged(
 def run_mpi(space: Space, plugins: dict[str, list[str]], master: str, worker: str, **spec: Any) -> tuple[str, str]:
     """Create a Volcano Job with a master and two workers; return its resource and its group."""
     complete = [{"event": "TaskCompleted", "action": "CompleteJob"}]
-    tasks = [
+    tasks: list[dict[str, Any]] = [
         {"name": "master", "template": template("master", "sh", "-c", master), "policies": complete, "replicas": 1},
         {"name": "worker", "template": template("worker", "sh", "-c", worker), "replicas": 2},
     ]
