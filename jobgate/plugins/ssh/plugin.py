@@ -30,7 +30,7 @@ USERS_PRIVATE, USERS_PUBLIC = "ssh-privatekey", "ssh-publickey"
 #: and everyone can write to the folder of a mounted Secret.
 FILES = (IDENTITY, PUBLIC, AUTHORIZED, CONFIG, KNOWN_HOSTS, HOST_KEY)
 
-#: The folder with the host keys of an image, where `sshd` looks for its own unless it is told otherwise.
+#: The folder with the host keys of an image, in which `sshd` looks by default.
 SSHD = "/etc/ssh"
 
 #: Bytes of a Secret that are reserved for its keys; four RSA keys and their lines need less than half of it.
