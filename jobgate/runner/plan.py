@@ -18,7 +18,7 @@ from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
-from jobgate.runner.failures import batch_job_fields, replaced_of
+from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
 from jobgate.runner.progress import progress_of, tasks_of
@@ -82,6 +82,7 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         corrections = list(_corrections(subject, sight))
         yield from corrections
         yield from _deletions(subject, sight)
+        yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
         if not any(isinstance(action, Create) for action in corrections):
@@ -159,6 +160,15 @@ def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
     live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
     yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted)
+
+
+def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield the changes by which the Job controller forgets pods, and replaces them without a delay."""
+    for pod in released(subject, sight):
+        others = [finalizer for finalizer in finalizers_of(pod) if finalizer != FINALIZER]
+        # With the version of the pod, as others may change the list at the same time.
+        version = metadata_of(pod.document).get("resourceVersion")
+        yield Patch(pod.document, {"metadata": {"finalizers": others or None, "resourceVersion": version}})
 
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:

@@ -264,6 +264,12 @@ class PodSeen:
         return next((code for status in self.containers if (code := whole(_terminated(status).get("exitCode")))), None)
 
     @property
+    def exit_codes(self) -> list[tuple[str, int | None]]:
+        """The names of all its containers, with their exit codes; None of a container that has not ended."""
+        statuses = (*self.containers, *(status for _, status in objects(self._status.get("initContainerStatuses"))))
+        return [(text(status.get("name")), whole(_terminated(status).get("exitCode"))) for status in statuses]
+
+    @property
     def ended(self) -> datetime:
         """When it ended, as far as that is known."""
         ends = [end for status in self.containers if (end := moment(_terminated(status).get("finishedAt")))]

@@ -232,5 +232,5 @@ def test_gangs_of_a_job_that_can_wait_for_each_other_are_warned_of() -> None:
 def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
     case: str, worker: dict[str, Any], spec: dict[str, Any], warned: bool
 ) -> None:
-    job = torchjob(worker, **spec)
+    job = torchjob(worker=worker, **spec)
     assert bool(ordered(TORCHJOB, "volcano", job)) == warned, case

@@ -193,25 +193,29 @@ def test_a_task_is_an_indexed_job_owned_by_its_job() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policies", "limit", "rules"),
+    ("policies", "replaces", "rules"),
     [
-        ([], ("backoffLimit", 3), ["Ignore"]),
-        ([("PodFailed", "RestartPod")], ("backoffLimit", 3), ["Ignore"]),
-        ([("PodFailed", "RestartJob")], ("backoffLimitPerIndex", 0), []),
-        ([("PodEvicted", "RestartJob")], ("backoffLimit", 3), []),
-        ([(7, "RestartTask"), (9, "RestartPod")], ("backoffLimit", 3), ["Ignore", "FailJob"]),
-        ([(7, "ResumeJob")], ("backoffLimit", 3), ["Ignore"]),
+        ([], True, ["Ignore"]),
+        ([("PodFailed", "RestartPod")], True, ["Ignore"]),
+        ([("PodFailed", "RestartJob")], False, []),
+        ([("PodEvicted", "RestartJob")], True, []),
+        ([(7, "RestartTask"), (9, "RestartPod")], True, ["Ignore", "FailJob"]),
+        ([(7, "ResumeJob")], True, ["Ignore"]),
     ],
 )
 def test_failures_that_a_policy_answers_are_left_to_the_runner(
-    policies: list[tuple[Any, str]], limit: tuple[str, int], rules: list[str]
+    policies: list[tuple[Any, str]], replaces: bool, rules: list[str]
 ) -> None:
     written = [
         {"action": action, **({"exitCode": when} if isinstance(when, int) else {"event": when})}
         for when, action in policies
     ]
     spec = batch(job=dijob(policies=written))["spec"]
-    assert {key: spec[key] for key in ("backoffLimit", "backoffLimitPerIndex") if key in spec} == dict([limit])
+    limits = {key: spec[key] for key in ("backoffLimit", "backoffLimitPerIndex") if key in spec}
+    no_limit = 2**31 - 1
+    assert limits == (
+        {"backoffLimit": 3, "backoffLimitPerIndex": no_limit} if replaces else {"backoffLimitPerIndex": 0}
+    )
     assert [one["action"] for one in spec.get("podFailurePolicy", {}).get("rules", ())] == rules
 
 
@@ -367,7 +371,7 @@ def test_a_system_has_groups_of_its_own(system: System, spec: dict[str, Any], ex
 def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
     system: System, case: str, worker: dict[str, Any], spec: dict[str, Any], expected: dict[str, int]
 ) -> None:
-    found = subject(torchjob(worker, **spec), groups=Grouping(system, "a/v1"))
+    found = subject(torchjob(worker=worker, **spec), groups=Grouping(system, "a/v1"))
     groups = children(found).groups
     assert {name: group["spec"]["minMember"] for name, group in groups.items()} == expected, case
     assert waiting(found) == (["worker"] if len(expected) > 1 else [])
@@ -377,13 +381,13 @@ def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
     ("system", "queue", "waits"), [(None, "q", True), (System.KUEUE, "", True), (System.KUEUE, "q", False)]
 )
 def test_workers_wait_for_their_master_without_a_gang(system: System | None, queue: str, waits: bool) -> None:
-    job = torchjob({}, **({"schedulingPolicy": {"queue": queue}} if queue else {}))
+    job = torchjob(worker={}, schedulingPolicy={"queue": queue} if queue else {})
     found = subject(job, groups=None if system is None else Grouping(system))
     assert waiting(found) == (["worker"] if waits else [])
 
 
 def test_the_gang_of_a_torchjob_waits_for_its_aimaster() -> None:
-    job = torchjob({})
+    job = torchjob(worker={})
     job["spec"]["torchTaskSpecs"]["AIMaster"] = job["spec"]["torchTaskSpecs"]["Master"]
     found = subject(job, groups=Grouping(System.VOLCANO, "a/v1"))
     groups = children(found).groups
