@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -90,7 +90,7 @@ class Kind:
         view: the class of the objects that its rules get, derived from `webhook.Object`, or None for `Object` itself.
         defaults: the functions that add fields, in order.
         rules: the rules of validation, in order.
-        fields: the paths of fields that rules of several kinds name otherwise, `{"queue": "scheduling_policy.queue"}`.
+        fields: the paths of fields that rules of several kinds name otherwise, `{"storage": "resources.storage"}`.
             A field that is not here has its own name, or is below one that is here. A tuple names several fields:
             `{"parts": ("first", "second")}`.
         known_fields: fields that rules of several kinds may name though this kind does not have them.
@@ -120,6 +120,8 @@ class Kind:
     conversion: Convert | None = None
     reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     restores: Callable[[Context[Any]], bool] = _never_restores
+    #: The end of the advice to make an object smaller that takes too long to judge.
+    how_to_shrink: ClassVar[str] = ""
     when: When = field(init=False, repr=False, compare=False)
     _resolved: dict[str, tuple[Field, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 

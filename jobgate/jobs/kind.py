@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from crdgen import CustomResource
 from jobgate.jobs.task import Task
@@ -35,6 +35,7 @@ class JobKind(Kind):
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
     runner: Any = field(default=None, repr=False, compare=False)
+    how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 
     @cached_property
     def task_fields(self) -> tuple[str | tuple[str, ...], ...]:

@@ -108,7 +108,7 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
     result = result | {"apiVersion": document["apiVersion"]}
     if causes := _denied_by_schema(kind, schema, result, old):
         every = {str(cause): cause for cause in (*causes, *validation.causes)}
-        validation = replace(validation, causes=list(every.values()), rules=())
+        validation = replace(validation, findings=()).reporting(*every.values(), *validation.notices)
     return Verdict(
         allowed=validation.allowed,
         document=result,
@@ -124,10 +124,10 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     sent = schema.default(pruned)
     old = _old(sent, schema, options)
     subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
-    response = Response("offline", items.denied(sent, old), subject=subject)
+    response = Response("offline", subject=subject).reporting(*items.denied(sent, old))
     if response.allowed:
         problems = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
-        response = replace(response, notices=[Notice("spec.require", problem) for problem in problems])
+        response = response.reporting(*(Notice("spec.require", problem) for problem in problems))
     elif not options.settings.enforces:
         response = response.forgiving(warns=True)
     return Verdict(
@@ -169,7 +169,7 @@ def _denied_by_schema(
 
 def _denied(document: Mapping[str, Any], cause: Cause) -> Verdict:
     group, kind, name = _identity(document)
-    status = Response("offline", [cause], subject=(str(kind), str(group), str(name))).status()
+    status = Response("offline", subject=(str(kind), str(group), str(name))).reporting(cause).status()
     return Verdict(allowed=False, document=document, status=status)
 
 
