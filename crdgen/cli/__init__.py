@@ -61,7 +61,7 @@ def _run(argv: list[str], program: str) -> int:
         return stop.code if isinstance(stop.code, int) else 2
     except (UsageError, SchemaError) as error:
         errors = error.errors if isinstance(error, SchemaError) else (error,)
-        return max(_fail(name, str(each)) for each in errors)
+        return max(_fail(name, line) for each in errors for line in str(each).splitlines())
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback
