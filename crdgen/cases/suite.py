@@ -12,7 +12,7 @@ from crdgen.cases.verdict import CaseVerdict, Request
 from crdgen.evaluate import evaluate
 from crdgen.reading import UnreadableManifest, read
 from crdgen.reading.entries import InvalidEntries, read_entries
-from crdgen.schema.look import mapping, named, path_of, schema_of
+from crdgen.schema.look import mapping, named, path_of, schema_of, without
 
 #: Entry point of packages that judge objects of their kinds: a function of a `Request` that returns a `CaseVerdict`, or
 #: None for an object of another kind.
@@ -137,15 +137,23 @@ def _judge_by_crd(crd: Mapping[str, Any], request: Request) -> CaseVerdict:
         result = evaluate(crd, request.subject, old=request.old)
     except (ValueError, KeyError, TypeError) as error:
         return CaseVerdict(name, unchecked=(f"{name}: {error}",))
-    schema = schema_of(named(mapping(crd, "spec").get("versions"))[version])
+    served = named(mapping(crd, "spec").get("versions"))[version]
+    schema = schema_of(served)
     hit = {label for violation in result.violations for label in violated(schema, violation)}
     return CaseVerdict(
         f"{name} {version}",
         tuple((path_of(each.path).lstrip("."), each.message) for each in result.violations),
         tuple(f"unknown field {path!r}" for path in result.pruned),
         result.unchecked,
-        {label: label in hit for label in constraints(schema)},
+        {label: label in hit for label in constraints(_written(schema, served))},
     )
+
+
+def _written(schema: Mapping[str, Any], served: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema without the status, if a write of the object does not change it."""
+    if "status" not in mapping(served, "subresources"):
+        return schema
+    return {**schema, "properties": without(mapping(schema, "properties"), "status")}
 
 
 def _differences(expected: list[ExpectedError] | None, errors: list[tuple[str, str]]) -> Iterator[str]:
@@ -157,15 +165,13 @@ def _differences(expected: list[ExpectedError] | None, errors: list[tuple[str, s
     if not errors:
         yield "accepted, but must be rejected"
         return
-    for entry in expected:
-        if not any(_fits(entry, error) for error in errors):
-            words = f" with the words {entry.words!r}" if entry.words else ""
-            yield f"no error of {entry.field or 'any field'}{words}; errors: {'; '.join(shown)}"
-    if expected:
-        unexpected = [
-            text for text, error in zip(shown, errors, strict=True) if not any(_fits(e, error) for e in expected)
-        ]
-        yield from (f"rejected also: {text}" for text in unexpected)
+    missing = [entry for entry in expected if not any(_fits(entry, error) for error in errors)]
+    for entry in missing:
+        words = f" with the words {entry.words!r}" if entry.words else ""
+        yield f"no error of {entry.field or 'any field'}{words}; errors: {'; '.join(shown)}"
+    if expected and not missing:
+        pairs = zip(shown, errors, strict=True)
+        yield from (f"rejected also: {text}" for text, error in pairs if not any(_fits(e, error) for e in expected))
 
 
 def _fits(entry: ExpectedError, error: tuple[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -31,7 +31,7 @@ class Violation:
     value: Any
     message: str
     #: The text of the CEL rule that was violated, if it was one.
-    rule: str = ""
+    rule: str = field(default="", compare=False)
 
     def under(self, step: str | int) -> "Violation":
         """Return the violation with the path from the parent."""
