@@ -22,7 +22,7 @@ from jobgate.runner.queues.growth import Verdict, covers, most, placed, used_by,
 from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
-from jobgate.runner.subject import LONG_AGO, Observed, Subject, look, moment, sorted_by_task
+from jobgate.runner.subject import LONG_AGO, Observed, Subject, arrival_of, look, moment, sorted_by_task
 from webhook.values import mapping, metadata_of, text
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
@@ -284,6 +284,7 @@ class Dispatcher:
             demand=asks,
             since=since,
             priority=self._priority(demand.classes) if demand.priority is None else demand.priority,
+            arrival=state.arrival or arrival_of(document),
             admitted=admitted,
             has=has,
         )

@@ -61,7 +61,7 @@ class VolcanoJobRunner(Runner[JobSpec]):
     takes_commands = True
     creates_claims = True
     default_queue = DEFAULT_QUEUE
-    counts_job_restarts_only = True
+    counts_actions_only = True
     policies_before_success = True
 
     def adoption_changes(self, job: Job[JobSpec]) -> Mapping[str, Any]:
