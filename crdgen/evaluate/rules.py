@@ -216,7 +216,8 @@ def _own(
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule without oldSelf does not reject an unchanged value.
                 reason = _REASONS.get(rule.source.get("reason", ""), ErrorType.INVALID)
-                yield Violation(rule.path, reason, value, _message(rule, run, variables, max_size, old=old is not None))
+                message = _message(rule, run, variables, max_size, old=old is not None)
+                yield Violation(rule.path, reason, value, message, rule.source["rule"])
 
 
 def _message(rule: _Rule, run: _Run, variables: Any, max_size: int, *, old: bool) -> str:

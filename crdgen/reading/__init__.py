@@ -5,6 +5,7 @@ Other YAML files, such as settings, are read in the same way, with the same limi
 - `manifest`: the objects of a text with their line numbers; the values of other texts
 - `documents`: a document of YAML or JSON as plain values
 - `lines`: the lines of values
+- `entries`: a text as a Pydantic model, with errors that name lines
 - `scalars`: the meaning of YAML scalars
 """
 

@@ -64,6 +64,7 @@ class Verdict:
         status: the Status that the user would get, if the object is denied.
         warnings: the warnings that the user would get.
         reviewed: whether the object is of a kind of ours.
+        rules: names of the rules that found a fault or gave a warning.
     """
 
     allowed: bool
@@ -72,6 +73,7 @@ class Verdict:
     status: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     reviewed: bool = True
+    rules: frozenset[str] = frozenset()
 
 
 def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
@@ -106,6 +108,7 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
     result = result | {"apiVersion": document["apiVersion"]}
+    rules = frozenset(name for name, _ in validation.findings)
     if causes := _denied_by_schema(kind, schema, result, old):
         every = {str(cause): cause for cause in (*causes, *validation.causes)}
         validation = replace(validation, findings=()).reporting(*every.values(), *validation.notices)
@@ -115,6 +118,7 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
         patch=difference(document, result),
         status=None if validation.allowed else validation.status(),
         warnings=(*warnings, *(str(notice) for notice in validation.notices)),
+        rules=rules,
     )
 
 
