@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, MsgspecError, Struct, convert, field
 from msgspec.structs import replace
 
-from webhook.cause import Cause, Notice
+from webhook.cause import Cause, Finding, Notice
 from webhook.context import Operation, User
 from webhook.text import line
 
@@ -133,31 +133,41 @@ class Response(Struct, frozen=True):
 
     Attributes:
         uid: the uid of the request.
-        causes: why the object is denied; empty if it is allowed.
-        notices: warnings.
+        findings: why the object is denied, and warnings, each with the name of its rule.
         patch: RFC 6902 operations, in mutating responses only.
         subject: the object of the causes, as `(kind, group, name)`.
         later: why the request cannot be answered yet, or empty. The client retries in 1s.
-        rules: the rule of each cause, in the same order; empty if they are not known.
     """
 
     uid: str
-    causes: Sequence[Cause] = ()
-    notices: Sequence[Notice] = ()
+    findings: Sequence[Finding] = ()
     patch: Sequence[Mapping[str, Any]] = ()
     subject: tuple[str, str, str] = ("", "", "")
     later: str = ""
-    rules: Sequence[str] = ()
+
+    @property
+    def causes(self) -> list[Cause]:
+        """Why the object is denied; empty if it is allowed."""
+        return [finding for _, finding in self.findings if isinstance(finding, Cause)]
+
+    @property
+    def notices(self) -> list[Notice]:
+        """The warnings."""
+        return [finding for _, finding in self.findings if not isinstance(finding, Cause)]
 
     @property
     def allowed(self) -> bool:
         """Whether the object is allowed."""
         return not self.causes and not self.later
 
+    def reporting(self, *findings: Notice) -> Response:
+        """Return the response with further findings, of no rule."""
+        return replace(self, findings=[*self.findings, *(("", finding) for finding in findings)])
+
     @property
     def warnings(self) -> list[str]:
         """The warnings as the API server passes them on: single lines, together within its limit."""
-        return _warnings(self.notices)
+        return _warnings(self.notices, "")
 
     def forgiving(self, *, warns: bool) -> Response:
         """Return the response of warn mode, which denies nothing. A request to retry later stays one.
@@ -166,8 +176,11 @@ class Response(Struct, frozen=True):
             warns: whether the causes become warnings. Otherwise the other call reports them.
         """
         end = "(would be denied; warn mode)"
-        notices = [Notice(cause.path, f"{cause.message} {end}") for cause in self.causes] if warns else []
-        return replace(self, causes=(), rules=(), notices=[*notices, *self.notices])
+        notices = [(rule, finding) for rule, finding in self.findings if not isinstance(finding, Cause)]
+        if warns:
+            causes = [(rule, finding) for rule, finding in self.findings if isinstance(finding, Cause)]
+            notices[:0] = [(rule, Notice(cause.path, f"{cause.message} {end}")) for rule, cause in causes]
+        return replace(self, findings=notices)
 
     def status(self) -> dict[str, Any]:
         """Return the Status of a denial: `Invalid`, with every cause; or a request to retry.
@@ -195,15 +208,19 @@ class Response(Struct, frozen=True):
             "details": {"name": name, "group": group, "kind": kind, "causes": causes},
         }
 
-    def to_review(self) -> dict[str, Any]:
-        """Return the AdmissionReview of this response."""
+    def to_review(self, hint: str = "") -> dict[str, Any]:
+        """Return the AdmissionReview of this response.
+
+        Args:
+            hint: the end of the line that counts the warnings beyond the limit, such as a command that shows them.
+        """
         response: dict[str, Any] = {"uid": self.uid, "allowed": self.allowed}
         if not self.allowed:
             response["status"] = self.status()
         elif self.patch:
             response["patchType"] = "JSONPatch"
             response["patch"] = base64.b64encode(msgspec.json.encode(self.patch)).decode()
-        if warnings := self.warnings:
+        if warnings := _warnings(self.notices, hint):
             response["warnings"] = warnings
         return {"apiVersion": API_VERSION, "kind": KIND, "response": response}
 
@@ -224,7 +241,7 @@ def _within(causes: Sequence[Cause], limit: int, to_json: Callable[[Cause], Any]
     return [*kept, Cause("", f"and {left} more causes")] if left else kept
 
 
-def _warnings(notices: Sequence[Notice]) -> list[str]:
+def _warnings(notices: Sequence[Notice], hint: str) -> list[str]:
     """Return the texts of the notices without duplicates, as many as the API server does not cut."""
     texts = list(dict.fromkeys(map(str, notices)))
     kept: list[str] = []
@@ -232,7 +249,8 @@ def _warnings(notices: Sequence[Notice]) -> list[str]:
     for text in texts:
         room -= len(text)
         if room < 0:
-            kept.append(f"and {len(texts) - len(kept)} more warnings: `jobgate review` shows them all")
+            more = f"and {len(texts) - len(kept)} more warnings"
+            kept.append(f"{more}: {hint}" if hint else more)
             break
         kept.append(text)
     return kept

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self, TypeAlias
 
 from webhook.path import Path
 from webhook.text import line, shown
@@ -169,3 +169,12 @@ class TooMany(Cause):
 
     def __init__(self, path: Path | str, count: int, limit: int) -> None:
         super().__init__(path, f"Too many: {count}: must have at most {limit} items", count)
+
+
+#: The name of a rule with what it has found; no name if a program other than the review of a kind answers.
+Finding: TypeAlias = tuple[str, Notice]
+
+#: The name of the schema as the rule of a finding.
+SCHEMA: Final = "schema"
+#: The name of the rule of the cause that the review takes too long.
+TIME: Final = "time"

@@ -106,7 +106,7 @@ class Context(Struct, Generic[S], frozen=True):
         old: the stored object before an UPDATE, with today's defaults. For rules only.
         objects: the known objects of the cluster.
         access: the known answers of RBAC; None if rights are not checked, as in an offline review.
-        stored: whether the object is a stored one. Then no default copies into the spec what an annotation requests:
+        is_stored: whether the object is a stored one. Then no default copies into the spec what an annotation requests:
             admission may not have reviewed the annotation.
         spent: tells whether the time for the review is over. A rule with a long loop asks in the loop, and ends. The
             review then denies the object because it takes too long to judge.
@@ -121,5 +121,5 @@ class Context(Struct, Generic[S], frozen=True):
     old: Mapping[str, Any] | None = None
     objects: Objects = msgspec.field(default_factory=NoObjects)
     access: Access | None = None
-    stored: bool = False
+    is_stored: bool = False
     spent: Callable[[], bool] = never

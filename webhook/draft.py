@@ -55,9 +55,9 @@ class Draft(Struct, eq=False, gc=False):
                 pointer = pointers[way] = _pointer(way)
             path = f"{pointer}/{key if key.isalnum() else escape(key)}{end}"
             if len(path) > _WAY_LIMIT:
-                whole = self._root().value
+                document = self._root().value
                 fields = dict.fromkeys(str((*way, key)[0]) for _, way, key, _, _ in self._changes)
-                return [{"op": "add", "path": f"/{escape(field)}", "value": whole[field]} for field in fields]
+                return [{"op": "add", "path": f"/{escape(field)}", "value": document[field]} for field in fields]
             patch.append({"op": op, "path": path, "value": value})
         return patch
 

@@ -8,11 +8,11 @@ the field: a broken item hides no fault of the others. If no item lacks it, the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from webhook.cause import Cause, Notice, TooMany
+from webhook.cause import SCHEMA, TIME, Cause, Finding, Notice, TooMany
 from webhook.context import Context
 from webhook.kind import Kind
 from webhook.object import Object, object_of
@@ -20,13 +20,6 @@ from webhook.path import Path
 from webhook.rule import Rule
 from webhook.view import unreadable, with_absent, without
 
-#: A finding, with the name of its rule.
-Finding: TypeAlias = tuple[str, Notice]
-
-#: The name of the schema as the rule of a finding.
-SCHEMA: Final = "schema"
-#: The name of the rule of the cause that the review takes too long.
-TIME: Final = "time"
 #: Most new causes of one review. Nobody reads more, and a hostile object can have a million.
 ENOUGH: Final = 1000
 
@@ -37,7 +30,7 @@ def call(rules: Iterable[Rule], obj: Object[Any], context: Context[Any]) -> Iter
         for finding in rule.check(obj, context):
             yield rule.name, checked(finding, rule)
         if context.spent():  # a rule with long loops also asks by itself
-            yield late()
+            yield late(obj.kind)
             break
 
 
@@ -47,7 +40,7 @@ def explain(
     context: Context[Any],
     violations: list[Cause] | None = None,
     *,
-    update: bool,
+    ratchets: bool,
 ) -> Iterator[Finding]:
     """Yield what the schema and every rule find in an object.
 
@@ -56,7 +49,7 @@ def explain(
         document: the object, with its defaults.
         context: the context of the review.
         violations: what the schema rejects; None if it has not been asked.
-        update: whether the object is the new or the old one of an UPDATE. Then violations may be stored already, and
+        ratchets: whether the object is the new or the old one of an UPDATE. Then violations may be stored already, and
             must not keep a rule from judging the rest of the object.
     """
     if violations is None:
@@ -68,23 +61,23 @@ def explain(
             violation.path for violation in violations if kind.hides(violation.path) or isinstance(violation, TooMany)
         ]
         document, context = _hide(document, context, hidden)
-    spec, whole = kind.read(document)
-    if update and violations and not whole:
+    spec, complete = kind.read(document)
+    if ratchets and violations and not complete:
         document, context = _hide(document, context, [*_unreadable_paths(kind.missing(spec), violations)])
-        spec, whole = kind.read(document)
+        spec, complete = kind.read(document)
     absent = [path.steps for path, _ in kind.missing(spec)]
-    rules = kind.when.rules(document, update=context.old is not None, absent=absent)
+    rules = kind.when.rules(document, for_update=context.old is not None, absent=absent)
     obj = object_of(kind, document, spec)
-    if whole and not violations:
+    if complete and not violations:
         yield from call(rules, obj, context)
         return
     rejected = _Paths(violations)
     for rule in rules:
-        for finding in _findings_of(rule, obj, context, most_causes=None if update else ENOUGH):
+        for finding in _findings_of(rule, obj, context, most_causes=None if ratchets else ENOUGH):
             if checked(finding, rule).path not in rejected:
                 yield rule.name, finding
         if context.spent():
-            yield late()
+            yield late(kind)
             break
 
 
@@ -99,9 +92,9 @@ def checked(finding: object, rule: Rule) -> Notice:
     return finding
 
 
-def late() -> Finding:
+def late(kind: Kind) -> Finding:
     """Return the cause that the time for the review is over."""
-    return TIME, Cause("", "it takes too long to judge: make it smaller, for example with fewer tasks")
+    return TIME, Cause("", f"it takes too long to judge: make it smaller{kind.how_to_shrink}")
 
 
 def _findings_of(rule: Rule, obj: Object[Any], context: Context[Any], *, most_causes: int | None) -> Sequence[Notice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -90,7 +90,7 @@ class Kind:
         view: the class of the objects that its rules get, derived from `webhook.Object`, or None for `Object` itself.
         defaults: the functions that add fields, in order.
         rules: the rules of validation, in order.
-        fields: the paths of fields that rules of several kinds name otherwise, `{"queue": "scheduling_policy.queue"}`.
+        fields: the paths of fields that rules of several kinds name otherwise, `{"storage": "resources.storage"}`.
             A field that is not here has its own name, or is below one that is here. A tuple names several fields:
             `{"parts": ("first", "second")}`.
         known_fields: fields that rules of several kinds may name though this kind does not have them.
@@ -122,6 +122,8 @@ class Kind:
     reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     restores: Callable[[Context[Any]], bool] = _never_restores
     enforced: bool = True
+    #: The end of the advice to make an object smaller that takes too long to judge.
+    how_to_shrink: ClassVar[str] = ""
     when: When = field(init=False, repr=False, compare=False)
     _resolved: dict[str, tuple[Field, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -153,7 +155,7 @@ class Kind:
         return f"{self.plural}.{self.group}"
 
     def read(self, document: Mapping[str, Any]) -> tuple[BaseModel, bool]:
-        """Return the typed view of an object's spec, and whether it is whole.
+        """Return the typed view of an object's spec, and whether it is complete.
 
         A kind whose spec is not a model of the JSON overrides this, `all_fields`, `hides` and `missing`.
         """

@@ -1,4 +1,4 @@
-"""Field paths, printed as Kubernetes prints them: `spec.tasks[1].resources.limits[cpu]`."""
+"""Field paths, printed as Kubernetes prints them: `spec.containers[1].resources.limits[cpu]`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _INDEX = re.compile(r"[0-9]{1,9}")
 class Path:
     """A field path: exact in its steps, and limited in length when it is printed.
 
-    `path / "tasks"` is a field, `path / 1` an item, `path.key("cpu")` an entry of a map. Steps are joined when the path
-    is printed, so an unused path costs one object. Long names are then cut and escaped: two paths that print the same
-    are equal only if their steps are. Compare `steps` to compare places. A path equals the text that it prints as.
+    `path / "containers"` is a field, `path / 1` an item, `path.key("cpu")` an entry of a map. Steps are joined when the
+    path is printed, so an unused path costs one object. Long names are then cut and escaped: two paths that print the
+    same are equal only if their steps are. Compare `steps` to compare places. A path equals the text that it prints as.
     """
 
     __slots__ = ("_parent", "_step")
 
     def __init__(self, step: str | int = "", parent: Path | None = None) -> None:
-        """Begin a path. The first step can be a path as text, such as `spec.tasks[0]`."""
+        """Begin a path. The first step can be a path as text, such as `spec.containers[0]`."""
         self._step = step
         self._parent = parent
 
@@ -93,7 +93,7 @@ class _Entry(Path):
 
 
 def join(steps: Sequence[str | int]) -> Path:
-    """Return the path of a sequence of steps: `("spec", "tasks", 1)` is `spec.tasks[1]`."""
+    """Return the path of a sequence of steps: `("spec", "containers", 1)` is `spec.containers[1]`."""
     path = Path()
     for step in steps:
         path = path.key(step) if isinstance(step, str) and (not step or "." in step or "/" in step) else path / step
@@ -101,7 +101,7 @@ def join(steps: Sequence[str | int]) -> Path:
 
 
 def steps_of(path: Path | str) -> Sequence[str | int]:
-    """Return the steps of a path, which may be a text: `spec.tasks[1]` is `["spec", "tasks", 1]`."""
+    """Return the steps of a path, which may be a text: `spec.containers[1]` is `["spec", "containers", 1]`."""
     return path.steps if isinstance(path, Path) else _read(path)
 
 

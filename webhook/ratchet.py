@@ -12,28 +12,27 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from webhook.cause import Cause, Notice, Required
+from webhook.cause import SCHEMA, Cause, Finding, Required
 from webhook.path import Path, keyed
 
 
 class StoredFaults:
     """The faults of the object before an UPDATE."""
 
-    def __init__(self, old: Mapping[str, Any], findings: Iterable[tuple[str, Notice]], *, whole: str) -> None:
-        """Take the old object, and its findings with the names of their rules.
+    def __init__(self, old: Mapping[str, Any], findings: Iterable[Finding]) -> None:
+        """Take the old object, and its findings.
 
         Args:
             old: the object, with its defaults.
-            findings: the findings of schema and rules in it, read when `has` is called first.
-            whole: the rule for which the whole value at the path of a cause counts: the schema.
+            findings: the findings of schema and rules in it. They are read by the first call of `include`: the new
+                object seldom has a fault.
         """
         self._old = old
         self._findings = findings
         self._known = Identities()
-        self._whole = whole
 
-    def has(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
-        """Tell whether the old object has a cause of the new one, too."""
+    def include(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> bool:
+        """Tell whether the old object has the fault that a cause reports in the new one."""
         return self._identity(rule, cause, document) in self._causes
 
     @cached_property
@@ -43,7 +42,7 @@ class StoredFaults:
         )
 
     def _identity(self, rule: str, cause: Cause, document: Mapping[str, Any]) -> Hashable:
-        return identity(rule, cause, document, self._known, whole=rule == self._whole)
+        return identity(rule, cause, document, self._known)
 
 
 @dataclass(slots=True)
@@ -62,9 +61,7 @@ class Identities:
         return self.values[id(value)][1]
 
 
-def identity(
-    rule: str, cause: Cause, document: Mapping[str, Any], known: Identities, *, whole: bool = False
-) -> Hashable:
+def identity(rule: str, cause: Cause, document: Mapping[str, Any], known: Identities) -> Hashable:
     """Return an identity that is equal for the same fault before and after an UPDATE.
 
     Args:
@@ -72,25 +69,25 @@ def identity(
         cause: a cause in `document`.
         document: the object before or after, with its defaults.
         known: kept by the caller for all causes of one object, or of both.
-        whole: whether the whole value at its path counts. No rule judges a value that does not fit the schema, for
-            example the content of a second container of the same name.
     """
     return (
         rule,
         cause.reason,
         keyed(cause.path, document, known.lists),
         known.value(cause.value),
-        known.value(_written(cause, document, whole=whole)),
+        known.value(_written(rule, cause, document)),
     )
 
 
-def _written(cause: Cause, document: Mapping[str, Any], *, whole: bool) -> Any:
+def _written(rule: str, cause: Cause, document: Mapping[str, Any]) -> Any:
     """Return the value at a cause's path, if it is the fault itself.
 
-    It is not if it is a list or an object, and the rule names a part of it, or a part that it lacks.
+    It is not if it is a list or an object, and the rule names a part of it, or a part that it lacks. For a cause of the
+    schema all of the value counts: no rule judges a value that does not fit the schema, such as the content of a second
+    container of the same name.
     """
     value = _at(cause.path, document)
-    part = cause.value is not None and not whole
+    part = cause.value is not None and rule != SCHEMA
     if isinstance(value, dict | list) and (part or isinstance(cause, Required)):
         return None
     return value

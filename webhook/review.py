@@ -6,17 +6,17 @@ Read it from top to bottom: parse, default, accept or explain, ratchet, answer. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from webhook.admission import Request, Response
-from webhook.cause import Cause, Notice, TypeInvalid
+from webhook.cause import SCHEMA, TIME, Cause, Finding, Notice, TypeInvalid
 from webhook.context import Access, Context, NoObjects, Objects, Operation, Settings, never
 from webhook.draft import Draft
-from webhook.explain import ENOUGH, SCHEMA, TIME, Finding, call, explain, late
+from webhook.explain import ENOUGH, call, explain, late
 from webhook.kind import Kind, Registry
 from webhook.object import object_of
 from webhook.ratchet import StoredFaults
@@ -67,7 +67,7 @@ def review(
     name, generate_name = request.name or text(metadata.get("name")), text(metadata.get("generateName"))
     response = Response(request.uid, subject=(kind.kind, kind.group, name or generate_name))
     if not isinstance(document, dict):
-        return replace(response, causes=[TypeInvalid("", document, f"must be a {kind.kind} object")])
+        return response.reporting(TypeInvalid("", document, f"must be a {kind.kind} object"))
     if request.operation is not Operation.UPDATE or not isinstance(stored, dict):
         stored = None
     elif is_unchanged(kind, document, stored):
@@ -109,13 +109,13 @@ def _mutate(
         return replace(response, patch=restoration(document, stored))
     draft = defaulted(kind, document, context)
     if context.spent():
-        return _answered(response, [late()], warns=False)
+        return replace(response, findings=[late(kind)])
     violations = [] if kind.schema.fits(draft.value) else kind.schema.check(draft.value)
     if not violations:
         return replace(response, patch=patch) if (patch := draft.patch) else response
     findings = _enforced(kind, draft.value, _with_old(kind, stored, context), violations)
     if any(rule == SCHEMA and isinstance(finding, Cause) for rule, finding in findings):
-        return _answered(response, findings, warns=False)
+        return replace(response, findings=[pair for pair in findings if isinstance(pair[1], Cause)])
     # All violations are stored already. The API server tolerates them only if the values around them do not change: a
     # default that we add beside them would make it deny what it would have allowed.
     return response
@@ -127,8 +127,9 @@ def _validate(
     """Answer with every fault."""
     draft = defaulted(kind, document, context)
     if context.spent():
-        return _answered(response, [late()])
-    return _answered(response, _enforced(kind, draft.value, _with_old(kind, stored, context)))
+        return replace(response, findings=[late(kind)])
+    findings = _enforced(kind, draft.value, _with_old(kind, stored, context))
+    return replace(response, findings=findings) if findings else response
 
 
 def defaulted(kind: Kind, document: dict[str, Any], context: Context[Any]) -> Draft:
@@ -149,15 +150,14 @@ def as_stored(kind: Kind, document: Mapping[str, Any], context: Context[Any]) ->
 
     Only what admission has reviewed counts: no annotation is copied to where it grants something.
     """
-    whole: dict[str, Any] = defaulted(kind, kind.schema.default(document), replace(context, stored=True)).value
-    return whole
+    return defaulted(kind, kind.schema.default(document), replace(context, is_stored=True)).value
 
 
 def _with_old(kind: Kind, stored: dict[str, Any] | None, context: Context[Any]) -> Context[Any]:
     """Return the context for rules. The old object has today's defaults, so that none of them counts as a change."""
     if stored is None:
         return context
-    return replace(context, old=defaulted(kind, stored, replace(context, stored=True)).value)
+    return replace(context, old=defaulted(kind, stored, replace(context, is_stored=True)).value)
 
 
 def _enforced(
@@ -171,10 +171,10 @@ def _enforced(
     causes_left = warnings_left = ENOUGH
     old, faults = context.old, None
     if old is not None:
-        faults = StoredFaults(old, _findings(kind, old, replace(context, old=None), update=True), whole=SCHEMA)
-    for rule, finding in _findings(kind, document, context, violations, update=old is not None):
+        faults = StoredFaults(old, _findings(kind, old, replace(context, old=None), ratchets=True))
+    for rule, finding in _findings(kind, document, context, violations, ratchets=old is not None):
         if isinstance(finding, Cause):
-            if faults is not None and rule != TIME and faults.has(rule, finding, document):
+            if faults is not None and rule != TIME and faults.include(rule, finding, document):
                 if warnings_left:
                     findings.append((rule, Notice(finding.path, f"{finding.message} (already stored; not enforced)")))
                     warnings_left -= 1
@@ -192,7 +192,7 @@ def _findings(
     context: Context[Any],
     violations: list[Cause] | None = None,
     *,
-    update: bool,
+    ratchets: bool,
 ) -> Iterator[Finding]:
     """Yield the findings of the schema and of the rules in an object with its defaults.
 
@@ -204,24 +204,12 @@ def _findings(
         document: the object.
         context: the context of the review.
         violations: what the schema rejects; None if it has not been asked.
-        update: whether the object is the new or the old one of an UPDATE.
+        ratchets: whether the object is the new or the old one of an UPDATE: see `explain`.
     """
     if violations is None and kind.schema.accepts(document):
-        spec, whole = kind.read(document)
-        if whole:
-            rules = kind.when.rules(document, update=context.old is not None)
+        spec, complete = kind.read(document)
+        if complete:
+            rules = kind.when.rules(document, for_update=context.old is not None)
             yield from call(rules, object_of(kind, document, spec, fits=True), context)
             return
-    yield from explain(kind, document, context, violations, update=update)
-
-
-def _answered(response: Response, findings: Iterable[Finding], *, warns: bool = True) -> Response:
-    """Return the response with its findings; a denial if there is a cause among them."""
-    causes, rules, notices = [], [], []
-    for rule, finding in findings:
-        if isinstance(finding, Cause):
-            causes.append(finding)
-            rules.append(rule)
-        elif warns:
-            notices.append(finding)
-    return replace(response, causes=causes, rules=rules, notices=notices) if causes or notices else response
+    yield from explain(kind, document, context, violations, ratchets=ratchets)

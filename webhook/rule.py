@@ -22,7 +22,7 @@ class Rule:
         about: why it exists, and where it comes from: its line in the documentation.
         check: yields all findings in an object.
         when: the fields that it is about. It is called if the object has one of them, or always if there are none. A
-            field is named by its path of attributes from the spec on (`queue`, or `tasks.replicas` for any item), below
+            field is named by its path of attributes from the spec on (`storage`, or `users.name` for any item), below
             a field of plain JSON by keys, or as `annotations.` with the annotation's key. A field that does not fit its
             schema counts as absent.
         updates: whether it is called for updates only, with the stored object in its context.
@@ -40,7 +40,7 @@ class Rule:
 
 
 def rule(*when: str, updates: bool = False) -> Callable[[Check], Rule]:
-    """Make a rule of the function below, with its name and docstring: `@rule("queue")`.
+    """Make a rule of the function below, with its name and docstring: `@rule("users")`.
 
     Args:
         when: the fields that the rule is about. It is called if the object has at least one of them.

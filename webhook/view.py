@@ -1,4 +1,4 @@
-"""The typed view of an object's JSON: a whole view, or a partial one of the fields that fit the model.
+"""The typed view of an object's JSON: a complete view, or a partial one of the fields that fit the model.
 
 A denial names every fault at once, even if the schema rejects a part of the object. So rules also run on partial views:
 they lack the attributes that do not fit, reading one raises AttributeError, and the review leaves out what the rule
@@ -35,7 +35,7 @@ class Unreadable(AttributeError):
 
 
 def view(model: type[M], value: Any) -> tuple[M, bool]:
-    """Return the typed view of a value, and whether it is whole."""
+    """Return the typed view of a value, and whether it is complete."""
     try:
         return model.model_validate(value), True
     except ValidationError:
@@ -99,7 +99,7 @@ def _with(part: M, values: Mapping[str, Any]) -> M:
 def with_all_absent(part: M, but: Collection[str] = ()) -> M:
     """Return the partial view with all fields that do not fit set to None, except lists and maps of objects.
 
-    The items of lists and the attributes `but` stay as they are, and so does a whole view.
+    The items of lists and the attributes `but` stay as they are, and so does a complete view.
     """
     values: dict[str, Any] = {}
     for attribute in type(part).model_fields:

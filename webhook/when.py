@@ -34,22 +34,22 @@ class When:
         self._chosen = lru_cache(maxsize=_REMEMBERED)(self._choose)
 
     def rules(
-        self, document: Mapping[str, Any], *, update: bool, absent: Iterable[tuple[str | int, ...]] = ()
+        self, document: Mapping[str, Any], *, for_update: bool, absent: Iterable[tuple[str | int, ...]] = ()
     ) -> Sequence[Rule]:
         """Return the rules to call for an object.
 
         Args:
             document: the object.
-            update: whether the rules for updates are called, too.
+            for_update: whether the rules for updates are called, too.
             absent: fields that count as absent, because they do not fit the schema.
         """
-        return self._chosen(frozenset(self._tree.present_in([document])).difference(absent), update)
+        return self._chosen(frozenset(self._tree.present_in([document])).difference(absent), for_update)
 
-    def _choose(self, present: frozenset[Steps], update: bool) -> Sequence[Rule]:
+    def _choose(self, present: frozenset[Steps], for_update: bool) -> Sequence[Rule]:
         return [
             rule
             for rule, places in self._rules
-            if (update or not rule.updates) and (not rule.when or not present.isdisjoint(places))
+            if (for_update or not rule.updates) and (not rule.when or not present.isdisjoint(places))
         ]
 
 

@@ -82,6 +82,7 @@ class Sandbox:
         folder.mkdir(parents=True)
         self.folder = folder
         self.hostname = pod["spec"].get("hostname") or pod["metadata"]["name"]
+        self._security = pod["spec"].get("securityContext") or {}
         self._own = f"127.0.0.1 localhost\n{address} {self.hostname}\n"
         self.hosts = folder / "hosts"
         self.set_hosts("")
@@ -97,6 +98,8 @@ class Sandbox:
             empty,
             "mkdir -p /run/sshd && chmod 0700 /root",
             "mount --bind /mnt/hosts /etc/hosts",
+            # A copy, because volumes may be mounted below.
+            "if [ -d /etc/ssh ]; then cp -a /etc/ssh /mnt/ssh && mount --bind /mnt/ssh /etc/ssh; fi",
             f"hostname {shlex.quote(self.hostname)}",
         ]
         self.holder = Holder(" && ".join(steps), "--mount", "--net", "--uts", "--ipc")
@@ -144,7 +147,14 @@ class Sandbox:
         """Start a container in its own mount namespace; its output goes to its log."""
         steps = ["set -e", *map(self._mounted, container.get("volumeMounts") or ())]
         steps.append(f"cd {shlex.quote(container.get('workingDir') or '/')}")
-        script = "\n".join([*steps, 'exec "$@"'])
+        security = {**self._security, **(container.get("securityContext") or {})}
+        groups = f"--groups={security['fsGroup']}" if "fsGroup" in security else "--clear-groups"
+        user = (
+            f"setpriv --reuid={security['runAsUser']} --regid={security['runAsUser']} {groups} "
+            if security.get("runAsUser")
+            else ""
+        )
+        script = "\n".join([*steps, f'exec {user}"$@"'])
         entered = self.holder.enter("--mount", "--net", "--uts", "--ipc", "--pid")
         unshared = ["unshare", "--mount", "--propagation=private", "sh", "-c", script, "sh", *command]
         with self.log(container["name"]).open("ab") as log:

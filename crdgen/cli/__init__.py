@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "docs": ("generate a Markdown reference page", "crdgen.cli.docs"),
     "check": ("check that generated files are up to date", "crdgen.cli.check"),
     "eval": ("validate objects against a CRD", "crdgen.cli.evaluate"),
+    "test": ("run test cases of CRDs and policies", "crdgen.cli.cases"),
 }
 
 
@@ -61,7 +62,7 @@ def _run(argv: list[str], program: str) -> int:
         return stop.code if isinstance(stop.code, int) else 2
     except (UsageError, SchemaError) as error:
         errors = error.errors if isinstance(error, SchemaError) else (error,)
-        return max(_fail(name, str(each)) for each in errors)
+        return max(_fail(name, line) for each in errors for line in str(each).splitlines())
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import which
 from typing import Any, Final
@@ -12,6 +12,7 @@ from crdgen.cli.sources import (
     KIND,
     SUFFIXES,
     UsageError,
+    content,
     definitions,
     name_of,
     output_argument,
@@ -19,8 +20,19 @@ from crdgen.cli.sources import (
     require_v1,
     write_json,
 )
-from crdgen.diff import EVERYTHING, Change, diff
-from crdgen.reading import Manifest
+from crdgen.diff import EVERYTHING, AcceptedBreak, Break, Change, ChangeGroup, diff, grouped
+from crdgen.docs.markdown import code, escape
+from crdgen.reading import Lines, Manifest
+from crdgen.reading.entries import InvalidEntries, read_entries
+from crdgen.schema.look import shown
+
+#: Places of a finding that are printed.
+_SHOWN: Final = 3
+_AFFECTED: Final = {
+    Break.STORED: "stored objects",
+    Break.CLIENTS: "clients",
+    Break.APPLY: "field ownership of server-side apply",
+}
 
 
 def at_revision(path: str, revision: str) -> dict[str, bytes]:
@@ -55,14 +67,22 @@ ABOUT: Final = """Compare CRDs and report what each change breaks:
 
 OLD and NEW are files or directories. CRDs are compared by name, except two files with one CRD each, which are always
 compared. A change that is not reported as breaking stored objects does not break them. If that cannot be determined,
-for example when a pattern changes, the change is reported as breaking.
+for example when a pattern changes, the change is reported as breaking. Equal changes of fields of the same name are one
+finding; JSON lists all its places. Another way to write the same schema is no change.
 
-Exit status: 0 if all changes are compatible, 1 if a change breaks something, 2 if there is nothing to compare."""
+A list of accepted breaks is YAML; `*` stands for any text, and an entry that accepts nothing is reported:
+
+  - what: minItems 1 is new              # the beginning of what is printed
+    path: spec.templates[]*              # optional, and so is crd: the name of the CRD
+    reason: empty lists never worked
+
+Exit status: 0 if all changes are compatible or accepted, 1 if a change breaks something, 2 if there is nothing to
+compare."""
 
 EXAMPLES: Final = """
   crdgen diff old/widgets.yaml new/widgets.yaml
   crdgen diff crds/ --against origin/main     # in CI: this branch with its target
-  crdgen diff crds/widgets.yaml --against v1.4.0 --output json
+  crdgen diff crds/widgets.yaml --against v1.4.0 --output markdown    # for a release note
 """
 
 
@@ -70,7 +90,10 @@ def arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("files", metavar="OLD NEW", nargs="+", help="two files or directories; one with --against")
     parser.add_argument("--against", metavar="REV", help="compare with the file at this git revision")
-    output_argument(parser, "json")
+    parser.add_argument(
+        "--accept", metavar="FILE", help="YAML list of accepted breaks: what, reason, and optionally path and crd"
+    )
+    output_argument(parser, "json", "markdown")
 
 
 def run(options: Namespace) -> int:
@@ -78,12 +101,23 @@ def run(options: Namespace) -> int:
     old, new = map(require_v1, _sides(options.files, options.against))
     # Only two given files may rename their CRD; otherwise another name means another CRD.
     two_files = options.against is None and all(Path(file).is_file() for file in options.files)
-    changes_by_name = dict(_changes(old, new, by_name=not two_files))
+    accepted, lines = _accepted(options.accept) if options.accept else ([], None)
+    groups, unused = grouped(dict(_changes(old, new, by_name=not two_files)), accepted)
+    for index in unused:
+        line = lines.at([index]) if lines else 0
+        sys.stderr.write(f"{options.accept}:{line}: accepts nothing: remove the entry {shown(accepted[index].what)}\n")
     if options.output == "json":
-        write_json([_entry(name, change) for name, changes in changes_by_name.items() for change in changes])
+        write_json([_entry(group) for group in groups])
     else:
-        sys.stdout.write(_text(changes_by_name))
-    return int(any(change.breaks for changes in changes_by_name.values() for change in changes))
+        sys.stdout.write(_markdown(groups) if options.output == "markdown" else _text(groups))
+    return int(any(group.breaks for group in groups))
+
+
+def _accepted(file: str) -> tuple[list[AcceptedBreak], Lines]:
+    try:
+        return read_entries(content(file), file, list[AcceptedBreak])
+    except InvalidEntries as error:
+        raise UsageError(str(error)) from error
 
 
 def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list[Manifest]]:
@@ -124,37 +158,65 @@ def _changes(old: list[Manifest], new: list[Manifest], *, by_name: bool) -> Iter
             yield name, diff(before[name], after[name])
 
 
-def _text(changes_by_name: dict[str, list[Change]]) -> str:
-    lines = [line for name, changes in changes_by_name.items() for line in _lines(name, changes)]
-    all_changes = [change for changes in changes_by_name.values() for change in changes]
-    breaking = sum(bool(change.breaks) for change in all_changes)
-    lines.append(f"{breaking} breaking, {len(all_changes) - breaking} compatible")
-    return "\n".join(lines) + "\n"
+def _text(groups: list[ChangeGroup]) -> str:
+    names = list(dict.fromkeys(crd for group in groups for crd, *_ in group.places))
+    lines = names if len(names) == 1 else []
+    lines += [line for group in groups if not group.change.text for line in _lines(group, named=len(names) > 1)]
+    if texts := _places(group for group in groups if group.change.text):
+        lines.append(f"  compatible: {texts} changes of descriptions and titles")
+    breaking = [group for group in groups if group.breaks]
+    accepted = [group for group in groups if group.accepted]
+    places = f" in {_places(breaking)} places" if _places(breaking) > len(breaking) else ""
+    counts = [f"{len(breaking)} breaking{places}"]
+    counts += [f"{len(accepted)} accepted"] if accepted else []
+    compatible = [group for group in groups if not group.change.breaks and not group.change.text]
+    return "\n".join([*lines, *([""] if lines else []), ", ".join([*counts, f"{len(compatible)} compatible"])]) + "\n"
 
 
-def _lines(name: str, changes: list[Change]) -> Iterator[str]:
-    if not changes:
-        return
-    yield name
-    for change in changes:
-        if change.text:
-            continue
-        word = f"breaks {', '.join(change.breaks)}" if change.breaks else "compatible"
-        yield f"  {word}: {change.place}: {change.what}" if change.place else f"  {word}: {change.what}"
-        if change.fix:
-            yield f"      {change.fix}"
-    texts = sum(change.text for change in changes)
-    if texts:
-        yield f"  compatible: {texts} changes of descriptions and titles"
-    yield ""
+def _places(groups: Iterable[ChangeGroup]) -> int:
+    return sum(len(group.places) for group in groups)
 
 
-def _entry(name: str, change: Change) -> dict[str, Any]:
+def _lines(group: ChangeGroup, *, named: bool) -> Iterator[str]:
+    change = group.change
+    word = f"breaks {', '.join(change.breaks)}" if change.breaks else "compatible"
+    word = f"accepted, {word}" if group.accepted else word
+    places = [" ".join(filter(None, place if named else place[1:])) for place in group.places]
+    if len(places) == 1:
+        yield ": ".join(filter(None, (f"  {word}", places[0], change.what)))
+    else:
+        yield f"  {word}: {group.field}: {change.what}"
+        more = f", and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+        yield f"      in {len(places)} places: {', '.join(places[:_SHOWN])}{more}"
+    if text := group.accepted or change.fix:
+        yield f"      {text}"
+
+
+def _markdown(groups: list[ChangeGroup]) -> str:
+    """Return the changes for a release note: what users must know, without advice for authors."""
+    sections = {
+        "Breaking changes": [group for group in groups if group.change.breaks],
+        "Other changes": [group for group in groups if not (group.change.breaks or group.change.text)],
+    }
+    parts = [f"### {title}\n\n" + "\n".join(map(_item, listed)) for title, listed in sections.items() if listed]
+    return "\n\n".join(parts or ["No changes."]) + "\n"
+
+
+def _item(group: ChangeGroup) -> str:
+    change = group.change
+    names = code(group.field, in_table=False) or ", ".join(code(crd) for crd, *_ in group.places)
+    breaks = f" Breaks {', '.join(_AFFECTED[each] for each in change.breaks)}." if change.breaks else ""
+    reason = f" {escape(group.accepted)}" if group.accepted else ""
+    fields = [code(" ".join(filter(None, place)), in_table=False) for place in group.places]
+    more = f", and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
+    return f"- {names}: {escape(change.what)}.{breaks}{reason}\n  - {', '.join(fields[:_SHOWN])}{more}"
+
+
+def _entry(group: ChangeGroup) -> dict[str, Any]:
     return {
-        "crd": name,
-        "version": change.version,
-        "path": change.path,
-        "what": change.what,
-        "breaks": [str(affected) for affected in change.breaks],
-        "fix": change.fix,
+        "what": group.change.what,
+        "breaks": [str(affected) for affected in group.change.breaks],
+        "fix": group.change.fix,
+        "accepted": group.accepted or None,
+        "places": [{"crd": crd, "version": version, "path": path} for crd, version, path in group.places],
     }

@@ -3,6 +3,8 @@
 - `change`: a change, and the same field in two schemas
 - `definition`, `versions`: the CRD, and the walk over its schemas
 - `shapes`, `fields`, `values`, `bounds`, `rules`: changes of a field's schema
+- `normal`: the schemas, rewritten so that equal checks are written in the same way
+- `groups`: equal changes, and the breaks that were accepted
 - `unchanged`: whether a rule accepts a value that does not change
 
 A change that does not break stored objects according to this package never does: valid objects stay valid and lose
@@ -14,9 +16,10 @@ from typing import Any
 
 from crdgen.diff.change import EVERYTHING, Break, Change
 from crdgen.diff.definition import conversion, names
+from crdgen.diff.groups import AcceptedBreak, ChangeGroup, grouped
 from crdgen.diff.versions import versions
 
-__all__ = ["EVERYTHING", "Break", "Change", "diff"]
+__all__ = ["EVERYTHING", "AcceptedBreak", "Break", "Change", "ChangeGroup", "diff", "grouped"]
 
 
 def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from crdgen.schema import BRANCHES, LIST_TYPE, VALIDATIONS
-from crdgen.schema.look import mapping, words
+from crdgen.schema.look import children, words
 
 
 class Break(StrEnum):
@@ -52,9 +52,13 @@ class Change:
         """Return version and path, as `v1 spec.replicas`."""
         return f"{self.version} {self.path}".strip()
 
+    def below(self, step: str) -> "Change":
+        """Return the change of a child, with its step in the path: `.name`, `[]` or `.*`."""
+        return replace(self, path=f"{step}{self.path}")
+
     def in_version(self, version: str) -> "Change":
         """Return the change with a version."""
-        return replace(self, version=version)
+        return replace(self, version=version, path=self.path.removeprefix("."))
 
 
 _WHOLE_VALUE_KEYWORDS: Final = (*BRANCHES, "not", "enum", "maxProperties", VALIDATIONS)
@@ -65,34 +69,28 @@ class SchemaPair:
     """A field's schema before and after.
 
     Attributes:
-        path: the field, as `spec.tasks[].replicas`; empty at the root.
         old: its schema before.
         new: its schema now.
+        root: whether it is the schema of a whole object.
         in_checked_value: whether a parent's value is checked as a whole, by a rule, a branch, an enum, maxProperties,
             or as an item of a set. Then a new default in this field changes the checked value.
         has_old_self: whether rules of this field have oldSelf; not below lists, except map lists.
     """
 
-    path: str
     old: Mapping[str, Any]
     new: Mapping[str, Any]
+    root: bool = True
     in_checked_value: bool = False
     has_old_self: bool = True
 
-    def field(self, name: str) -> "SchemaPair":
-        """Return the pair of a property that both schemas have."""
-        path = f"{self.path}.{name}" if self.path else name
-        return self._child(path, mapping(self.old, "properties", name), mapping(self.new, "properties", name))
-
-    def items(self) -> "SchemaPair":
-        """Return the pair of a list's items."""
-        pair = self._child(f"{self.path}[]", mapping(self.old, "items"), mapping(self.new, "items"))
-        return replace(pair, has_old_self=self.has_old_self and self.new.get(LIST_TYPE) == "map")
-
-    def values(self) -> "SchemaPair":
-        """Return the pair of a map's values."""
-        key = "additionalProperties"
-        return self._child(f"{self.path}.*", mapping(self.old, key), mapping(self.new, key))
+    def children(self) -> Iterator[tuple[str, "SchemaPair"]]:
+        """Yield the pairs of the fields, items and values that both schemas have, with their steps in a path."""
+        is_checked = self.in_checked_value or checks_whole_value(self.new)
+        new = dict(children(self.new))
+        for step, old in children(self.old):
+            if step in new:
+                has_old_self = self.has_old_self and (step != "[]" or self.new.get(LIST_TYPE) == "map")
+                yield step, SchemaPair(old, new[step], False, is_checked, has_old_self)
 
     def for_new(self, keep: str) -> str:
         """Return the advice to accept the old values, and to reject more only in new objects, which breaks clients."""
@@ -101,10 +99,7 @@ class SchemaPair:
 
     def change(self, what: str, *breaks: Break, fix: str = "") -> Change:
         """Return a change of this field."""
-        return Change(self.path, what, breaks, fix)
-
-    def _child(self, path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> "SchemaPair":
-        return SchemaPair(path, old, new, self.in_checked_value or checks_whole_value(self.new), self.has_old_self)
+        return Change("", what, breaks, fix)
 
 
 Family: TypeAlias = Callable[[SchemaPair], Iterator[Change]]

@@ -50,14 +50,13 @@ def fields(pair: SchemaPair) -> Iterator[Change]:
 
 def _removed(pair: SchemaPair) -> Iterator[Change]:
     new = mapping(pair.new, "properties")
-    for name in mapping(pair.old, "properties"):
-        if name in new:
-            continue
-        if pair.new.get(PRESERVE):
-            yield _field_change(pair, name, "the field is no longer described; its values are kept unchecked")
-        else:
-            what = "the field is removed: stored values are pruned at the next write, and strict clients are rejected"
-            yield _field_change(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
+    removed = [name for name in mapping(pair.old, "properties") if name not in new]
+    if removed and pair.new.get(PRESERVE):
+        yield pair.change(f"{', '.join(removed)}: no longer described; values are kept unchecked")
+        return
+    for name in removed:
+        what = "the field is removed: stored values are pruned at the next write, and strict clients are rejected"
+        yield _field_change(pair, name, what, *REJECTS, fix=f"keep it and describe it as deprecated; or {_CONVERT}")
 
 
 def _added(pair: SchemaPair) -> Iterator[Change]:
@@ -108,4 +107,4 @@ def _is_checked_whole(pair: SchemaPair) -> bool:
 
 
 def _field_change(pair: SchemaPair, name: str, what: str, *breaks: Break, fix: str = "") -> Change:
-    return Change(f"{pair.path}.{name}".lstrip("."), what, breaks, fix)
+    return pair.change(what, *breaks, fix=fix).below(f".{name}")

@@ -59,7 +59,7 @@ def _rules(schema: Mapping[str, Any]) -> dict[_Key, Mapping[str, Any]]:
 
 def _tree(pair: SchemaPair, key: _Key) -> CelExpression | None:
     """Return the tree of a rule, compiled against the new schema."""
-    return tree_of(key[0], pair.new, root=not pair.path, optional=key[1])
+    return tree_of(key[0], pair.new, root=pair.root, optional=key[1])
 
 
 def _new(pair: SchemaPair, key: _Key, tree: CelExpression | None, verb: str) -> Change:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from crdgen.diff.change import REJECTS, Change, SchemaPair
+from crdgen.diff.normal import EXCLUSIVE
 from crdgen.formats import text_format
-from crdgen.schema import BRANCHES, EITHER, INT_OR_STRING
+from crdgen.schema import BRANCHES, INT_OR_STRING
 from crdgen.schema.limits import RANGES
-from crdgen.schema.look import canonical, members, shown
+from crdgen.schema.look import canonical, mapping, members, shown, words
 
 _KEEP: Final = "keep accepting the old values"
 
@@ -105,14 +106,34 @@ def _listed(enum: list[Any]) -> str:
 def branches(pair: SchemaPair) -> Iterator[Change]:
     """Yield changes of branches, which count as breaking unless they certainly are not."""
     for keyword in BRANCHES:
-        was, now = _branches(pair.old, keyword), _branches(pair.new, keyword)
-        if was != now:
-            # Fewer branches of allOf, or more of anyOf, accept more; another branch of oneOf may be one too many.
-            accepts_more = set(now) <= set(was) if keyword == "allOf" else bool(was) and set(was) <= set(now)
-            yield _branch_change(pair, keyword, tighter=bool(now) and not (accepts_more and keyword != "oneOf"))
+        was, now = (members(schema.get(keyword)) for schema in (pair.old, pair.new))
+        if set(map(canonical, was)) != set(map(canonical, now)):
+            yield _branch_change(pair, keyword, tighter=bool(now) and not _accept_more(keyword, was, now, pair.old))
     before, after = pair.old.get("not"), pair.new.get("not")
     if canonical(before) != canonical(after):
         yield _branch_change(pair, "not", tighter=after is not None)
+
+
+def _accept_more(keyword: str, was: list[Any], now: list[Any], old: Mapping[str, Any]) -> bool:
+    """Return whether the new branches certainly accept all old values. Another branch of oneOf may be one too many."""
+    if keyword == "allOf":
+        return all(_holds(branch, old, *was) for branch in now)
+    return keyword == "anyOf" and all(any(_holds(branch, before, old) for branch in now) for before in was or [{}])
+
+
+def _holds(branch: Any, *known: Any) -> bool:
+    """Return whether schemas that hold contain all checks of a branch."""
+    return isinstance(branch, Mapping) and all(
+        any(_contains(schema, keyword, branch) for schema in known) for keyword in branch
+    )
+
+
+def _contains(schema: Any, keyword: str, branch: Mapping[str, Any]) -> bool:
+    if keyword == "required":
+        return set(words(branch[keyword])) <= set(words(mapping(schema).get(keyword)))
+    # A bound and whether it is exclusive are one check.
+    keywords = {keyword, EXCLUSIVE.get(keyword, keyword)} & branch.keys()
+    return all(key in mapping(schema) and canonical(schema[key]) == canonical(branch[key]) for key in keywords)
 
 
 def _branch_change(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
@@ -120,10 +141,3 @@ def _branch_change(pair: SchemaPair, keyword: str, *, tighter: bool) -> Change:
         return pair.change(f"{keyword} changed, and accepts all previously valid values")
     what = f"{keyword} changed: previously valid values may be rejected"
     return pair.change(what, *REJECTS, fix=pair.for_new("keep the branches"))
-
-
-def _branches(schema: Mapping[str, Any], keyword: str) -> list[str]:
-    listed = members(schema.get(keyword))
-    if keyword == "anyOf" and schema.get(INT_OR_STRING) and listed == EITHER:
-        return []  # the usual way to write int-or-string, without further meaning
-    return sorted(map(canonical, listed))

@@ -8,6 +8,7 @@ from crdgen.diff.bounds import bounds
 from crdgen.diff.change import REJECTS, Break, Change, Family, SchemaPair
 from crdgen.diff.definition import strategy, views
 from crdgen.diff.fields import defaults, fields
+from crdgen.diff.normal import Normalizer
 from crdgen.diff.rules import rules
 from crdgen.diff.shapes import incompatible, shapes, topology
 from crdgen.diff.values import branches, values
@@ -134,7 +135,7 @@ def texts(pair: SchemaPair) -> Iterator[Change]:
     for keyword in _TEXTS:
         if canonical(pair.old.get(keyword)) != canonical(pair.new.get(keyword)):
             verb = "is new" if keyword not in pair.old else "is gone" if keyword not in pair.new else "is otherwise"
-            yield Change(pair.path, f"{keyword} {verb}", text=True)
+            yield Change("", f"{keyword} {verb}", text=True)
 
 
 _FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults, topology, rules, texts, branches)
@@ -142,21 +143,18 @@ _FAMILIES: Final[tuple[Family, ...]] = (shapes, fields, values, bounds, defaults
 
 def schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     """Yield the changes between the schemas of two whole objects, field by field from the root."""
-    yield from _walk(SchemaPair("", old, new))
+    normal = Normalizer()
+    yield from _walk(SchemaPair(normal(old), normal(new)), {})
 
 
-def _walk(pair: SchemaPair) -> Iterator[Change]:
-    if canonical(pair.old) == canonical(pair.new):
-        return
-    if changes := list(incompatible(pair)):  # schemas below cannot be compared
-        yield from changes
-        return
-    yield from (change for family in _FAMILIES for change in family(pair))
-    new = mapping(pair.new, "properties")
-    for name in mapping(pair.old, "properties"):
-        if name in new:
-            yield from _walk(pair.field(name))
-    if "items" in pair.old and "items" in pair.new:
-        yield from _walk(pair.items())
-    if all(isinstance(schema.get("additionalProperties"), Mapping) for schema in (pair.old, pair.new)):
-        yield from _walk(pair.values())
+def _walk(pair: SchemaPair, known: dict[tuple[int | bool, ...], list[Change]]) -> list[Change]:
+    """Return the changes between two rewritten schemas; `known` has those of pairs that were compared before."""
+    if pair.old is pair.new:
+        return []
+    key = (id(pair.old), id(pair.new), pair.root, pair.in_checked_value, pair.has_old_self)
+    if key not in known:
+        known[key] = list(incompatible(pair)) or [  # schemas below incompatible types cannot be compared
+            *(change for family in _FAMILIES for change in family(pair)),
+            *(change.below(step) for step, child in pair.children() for change in _walk(child, known)),
+        ]
+    return known[key]

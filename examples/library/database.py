@@ -7,48 +7,32 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from webhook import Cause, Context, Draft, Forbidden, Kind, NotSupported, Object, Registry, Settings, rule
+from webhook import Cause, Context, Draft, Forbidden, Kind, Object, Registry, Settings, rule
 from webhook.server import Endpoint, Files, serve_files
 
-VERSIONS = {"postgres": ["18", "17"], "mysql": ["9.4", "8.4"]}
-
-
-class User(BaseModel):
-    """A user of the database."""
-
-    name: str
+ADMINISTRATORS = {"postgres": "postgres", "mysql": "root"}
 
 
 class DatabaseSpec(BaseModel):
     """The spec of a Database."""
 
     engine: Literal["postgres", "mysql"]
-    version: str
     storage: str
-    users: list[User] = []
+    users: list[str] = []
 
 
-def version_is_the_newest(database: Draft, _: Context[Settings]) -> None:
-    """A database gets the newest version of its engine."""
-    for engine, versions in VERSIONS.items():
-        if (spec := database.at("spec")) is not None and spec.get("engine") == engine:
-            spec.setdefault("version", versions[0])
+def storage_is_small(database: Draft, _: Context[Settings]) -> None:
+    """A database gets 10 GiB if it requests nothing."""
+    if (spec := database.at("spec")) is not None:
+        spec.setdefault("storage", "10Gi")
 
 
-@rule("version")
-def version_fits_engine(database: Object[DatabaseSpec], _: Context[Settings]) -> Iterator[Cause]:
-    """Each engine has its own versions."""
-    versions = VERSIONS[database.spec.engine]
-    if database.spec.version not in versions:
-        yield NotSupported("spec.version", database.spec.version, versions)
-
-
-@rule("users.name")
-def users_are_not_reserved(database: Object[DatabaseSpec], _: Context[Settings]) -> Iterator[Cause]:
-    """The operator connects as this user."""
+@rule("users")
+def users_are_not_administrators(database: Object[DatabaseSpec], _: Context[Settings]) -> Iterator[Cause]:
+    """The operator of the databases connects as the administrator of the engine."""
     for path, user in database.each("users"):
-        if user.name == "operator":
-            yield Forbidden(path / "name", "the user operator is created by the operator", user.name)
+        if user == ADMINISTRATORS[database.spec.engine]:
+            yield Forbidden(path, f"the administrator of {database.spec.engine} belongs to the operator", user)
 
 
 DATABASE = Kind(
@@ -57,10 +41,9 @@ DATABASE = Kind(
     kind="Database",
     plural="databases",
     spec=DatabaseSpec,
-    defaults=(version_is_the_newest,),
-    rules=(version_fits_engine, users_are_not_reserved),
+    defaults=(storage_is_small,),
+    rules=(users_are_not_administrators,),
 )
 
 if __name__ == "__main__":
-    certificate, key, *ports = sys.argv[1:]
-    serve_files(Endpoint(Registry([DATABASE]), Settings()), Files(Path(certificate), Path(key)), *map(int, ports))
+    serve_files(Endpoint(Registry([DATABASE]), Settings()), Files(*map(Path, sys.argv[1:3])), *map(int, sys.argv[3:]))

@@ -109,7 +109,7 @@ def serve(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
     from jobgate.serving import cluster as view
-    from jobgate.serving.metrics import ServingMetrics
+    from jobgate.serving.metrics import PRODUCT, ServingMetrics
     from webhook import server
     from webhook.server import log
     from webhook.server.spans import OpenTelemetry
@@ -124,7 +124,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def parent() -> None:
         stop = asyncio.Event()
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            await Supervisor(workers, [*_COMMAND, *sys.argv[1:]]).run(own, stop=stop)
+            await Supervisor(workers, [*_COMMAND, *sys.argv[1:]], PRODUCT).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -141,12 +141,18 @@ def serve(  # noqa: PLR0913 - one argument an option
         metrics=metrics,
     )
     endpoint = server.Endpoint(
-        kinds, configured.settings, objects=known.cache, further=view.routes(known), limits=limits, metrics=metrics
+        kinds,
+        configured.settings,
+        product=PRODUCT,
+        objects=known.cache,
+        further=view.routes(known),
+        limits=limits,
+        metrics=metrics,
     )
     known.serve(endpoint)
     endpoint.lacking = certificates.lacking
     if traces:
-        endpoint.spans = OpenTelemetry.exporting()
+        endpoint.spans = OpenTelemetry.exporting(PRODUCT)
 
     async def run() -> None:
         _freeze()

@@ -21,7 +21,8 @@ from jobgate.jobs.runner import runner_of
 from jobgate.kinds import installed
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import DOMAIN, dns_label, dns_subdomain
-from jobgate.plugins import Arguments, leave_out, offered, parse
+from jobgate.plugins import Arguments, Plugin, offered, parse
+from jobgate.plugins import installed as installed_plugins
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from jobgate.rules.ignored import FIELDS
 from jobgate.serving.reload import InvalidSettings, KindFile
@@ -54,7 +55,7 @@ def _configured(  # noqa: PLR0913 - a setting each
     *,
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
-    without_plugin: tuple[str, ...],
+    offered: Mapping[str, Plugin[Any]],
     kinds: Registry[JobKind],
     more_kinds: tuple[JobKind, ...] = (),
     operator_can: tuple[str, ...] = (),
@@ -64,7 +65,6 @@ def _configured(  # noqa: PLR0913 - a setting each
     job_pods: int = JOB_PODS,
     mode: str = _ENFORCE,
 ) -> dict[str, Configured]:
-    leave_out(without_plugin)
     try:
         settings = {file.plural: file.read() for file in kind_settings}
     except InvalidSettings as error:
@@ -74,6 +74,7 @@ def _configured(  # noqa: PLR0913 - a setting each
         forgetful_writers=frozenset(forgetful_writer),
         kinds=settings,
         plugins=queueing,
+        offered=offered,
         domain=cluster_domain,
         runs=frozenset(run),
         job_pods=job_pods,
@@ -120,10 +121,10 @@ def among(names: Iterable[str], known: Iterable[str]) -> None:
         raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known) or '(none)'}")
 
 
-def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    leave_out(())
+def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Mapping[str, Plugin[Any]]:
+    """Return all plugins except the named ones."""
     among(values, offered())
-    return values
+    return {name: plugin for name, plugin in installed_plugins().items() if name not in values}
 
 
 def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind]:
@@ -336,6 +337,7 @@ WITHOUT_KIND = setting(
 )
 WITHOUT_PLUGIN = setting(
     "--without-plugin",
+    "offered",
     multiple=True,
     metavar="NAME",
     callback=_plugins,

@@ -1,7 +1,7 @@
 """The runner: its account, permissions and Deployment. It is installed if it runs any kind.
 
 It may write jobs of the kinds that it runs, their statuses, and the batch Jobs, Services and PodGroups that they own.
-It may not create pods: the Job controller of Kubernetes does.
+It may not create pods, as the Job controller of Kubernetes does, and of pods it may change only the finalizers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, policy, rules, within_bounds
+from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, of, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
@@ -102,8 +102,8 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
             for kind, runs in served
             if (runner := runner_of(kind)) and runner.takes_commands
         ),
-        # To delete pods that wait too long, or that a policy restarts, but not to create or change pods.
-        rule("", "pods", verbs=(*READ, "delete")),
+        # To delete pods that wait too long, or that a policy restarts, and to remove finalizers.
+        rule("", "pods", verbs=(*READ, "patch", "delete")),
         *(
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
@@ -133,7 +133,7 @@ def _policy() -> list[dict[str, Any]]:
         "resourceRules": [
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
             rules("", "services", operations=("CREATE", "UPDATE", "DELETE")),
-            rules("", "pods", operations=("DELETE",)),
+            rules("", "pods", operations=("UPDATE", "DELETE")),
             rules("", "persistentvolumeclaims", operations=("CREATE",)),
             *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
         ]
@@ -144,8 +144,11 @@ def _policy() -> list[dict[str, Any]]:
     )
     may = "this account writes"
     labels = f"'{RUN_LABEL}' in one.metadata.?labels.orValue({{}}) && '{KIND_LABEL}' in one.metadata.labels"
+    kept = ("spec", "metadata.?labels", "metadata.?annotations", "metadata.?ownerReferences")
+    same = " && ".join(f"object.{field} == oldObject.{field}" for field in kept)
     validations = within_bounds(
         may,
+        holds(of("pods", same), f"{may} only the finalizers of pods"),
         holds(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
         holds(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
     )

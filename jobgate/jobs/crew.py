@@ -46,7 +46,7 @@ def crew_of(
 ) -> Crew:
     """Return the view of a job for plugins, without its invalid tasks and plugins.
 
-    `imposed` are the plugins that the installation requests, with their arguments; `plugins` are those that jobs may
+    `imposed` are the plugins that the installation requests, with their arguments; `plugins` are those that jobs can
     request, by default all installed plugins.
     """
     job = job.tolerant()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from crdgen import CustomResource
 from jobgate.jobs.task import Task
@@ -37,6 +37,7 @@ class JobKind(Kind):
     operator: OperatorProfile
     runner: Any = field(default=None, repr=False, compare=False)
     reads: tuple[str, ...] = ()
+    how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 
     @cached_property
     def task_fields(self) -> tuple[str | tuple[str, ...], ...]:

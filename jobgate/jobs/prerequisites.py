@@ -75,7 +75,7 @@ def prerequisites_are_ready(*tasks: str | tuple[str, ...], in_spec: bool = False
 
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
         """The job's annotation is copied to its templates, items are recorded, and their plugins are requested."""
-        if not context.stored:
+        if not context.is_stored:
             _copy_annotation(job, fields)
         references = list(asked(job.value, fields))
         if not references:

@@ -16,7 +16,7 @@ from jobgate.jobs.task import Task
 from jobgate.plugins import Crew, Member, Variable
 from webhook.values import text
 
-#: Reason for the failure of a job that has used up its restarts, if only restarts of the whole job count.
+#: Reason for the failure of a job that has used up its restarts, if only restarts by actions count.
 NO_RESTART: Final = "NoRestartLeft"
 
 
@@ -138,6 +138,10 @@ class Runner(ABC, Generic[Spec]):
         names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
         return StartCondition(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
+    def has_own_order(self, job: Job[Spec]) -> bool:
+        """Return whether the job itself orders its tasks. An order that only the kind implies gives way to a gang."""
+        return True
+
     def gang_minimum(self, job: Job[Spec]) -> int:
         """Return the number of pods that must start together; 0 for no gang. Called if a gang scheduler is set."""
         return gang_minimum(job)
@@ -148,8 +152,8 @@ class Runner(ABC, Generic[Spec]):
 
     # How a failed or evicted pod is answered: `jobgate/runner/failures.py` carries it out
 
-    #: Whether only restarts of the whole job count for `restart_limit`, and not those of tasks and pods.
-    counts_job_restarts_only: bool = False
+    #: Whether only restarts that a policy or a user asks for count for `restart_limit`, and not each replaced pod.
+    counts_actions_only: bool = False
     #: Whether a policy that matches wins over the success of the job.
     policies_before_success: bool = False
 

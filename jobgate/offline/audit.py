@@ -50,7 +50,7 @@ def audit(
         document=document,
     )
     answer = review(request, Phase.VALIDATE, kinds, replace(settings, enforces=True), objects)
-    faults = tuple(zip(answer.rules, answer.causes, strict=True))
+    faults = tuple((rule, finding) for rule, finding in answer.findings if isinstance(finding, Cause))
     return Audited(kind.qualified_plural, namespace, name, faults, tuple(answer.notices))
 
 

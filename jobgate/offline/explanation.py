@@ -143,7 +143,7 @@ def _job(
     job = job_of(kind, document)
     operator, settings = operator_of(job), options.settings
     name = text(metadata_of(document).get("name")) or f"{text(metadata_of(document).get('generateName'))}…"
-    crew = crew_of(job, namespace, name, domain=settings.domain, imposed=settings.plugins)
+    crew = crew_of(job, namespace, name, domain=settings.domain, imposed=settings.plugins, plugins=settings.offered)
     own = written_plugins(kind, written)
     tasks = {operator.task_name(task): task for task in job.tasks}
     given = {

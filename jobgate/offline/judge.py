@@ -64,6 +64,7 @@ class Verdict:
         status: the Status that the user would get, if the object is denied.
         warnings: the warnings that the user would get.
         reviewed: whether the object is of a kind of ours.
+        rules: names of the rules that found a fault or gave a warning.
     """
 
     allowed: bool
@@ -72,6 +73,7 @@ class Verdict:
     status: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     reviewed: bool = True
+    rules: frozenset[str] = frozenset()
 
 
 def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
@@ -111,15 +113,17 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
     result = result | {"apiVersion": document["apiVersion"]}
+    rules = frozenset(name for name, _ in validation.findings)
     if causes := _denied_by_schema(kind, schema, result, old):
         every = {str(cause): cause for cause in (*causes, *validation.causes)}
-        validation = replace(validation, causes=list(every.values()), rules=())
+        validation = replace(validation, findings=()).reporting(*every.values(), *validation.notices)
     return Verdict(
         allowed=validation.allowed,
         document=result,
         patch=difference(document, result),
         status=None if validation.allowed else validation.status(),
         warnings=(*warnings, *(str(notice) for notice in validation.notices)),
+        rules=rules,
     )
 
 
@@ -129,10 +133,10 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     sent = schema.default(pruned)
     old = _old(sent, schema, options)
     subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
-    response = Response("offline", items.denied(sent, old), subject=subject)
+    response = Response("offline", subject=subject).reporting(*items.denied(sent, old))
     if response.allowed:
         problems = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
-        response = replace(response, notices=[Notice("spec.require", problem) for problem in problems])
+        response = response.reporting(*(Notice("spec.require", problem) for problem in problems))
     elif not options.settings.enforces:
         response = response.forgiving(warns=True)
     return Verdict(
@@ -171,7 +175,7 @@ def _denied_by_schema(
 
 def _denied(document: Mapping[str, Any], cause: Cause) -> Verdict:
     group, kind, name = _identity(document)
-    status = Response("offline", [cause], subject=(str(kind), str(group), str(name))).status()
+    status = Response("offline", subject=(str(kind), str(group), str(name))).reporting(cause).status()
     return Verdict(allowed=False, document=document, status=status)
 
 

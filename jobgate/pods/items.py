@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 
-from msgspec.structs import replace
 from pydantic import ValidationError
 
 from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE
@@ -47,10 +46,10 @@ class ItemReviewer:
         except ValidationError:
             return Response(request.uid)  # the API server's schema check reports the fault
         causes = causes_of(request.kind, spec, read)
-        response = Response(request.uid, causes, subject=(request.kind, GROUP, request.name))
+        response = Response(request.uid, subject=(request.kind, GROUP, request.name)).reporting(*causes)
         if not causes and request.kind == NAMESPACED:
             try:
-                response = replace(response, causes=await self._unusable(request, read))
+                response = response.reporting(*await self._unusable(request, read))
             except LookupError as error:
                 return Response(request.uid, later=str(error))
         return response if self._enforces else response.forgiving(warns=True)

@@ -69,7 +69,7 @@ class PodReviewer:
         """Return the answer for a pod with a known place in its job, or with prerequisites."""
         pod = request.document
         if fault := shape.fault(pod):
-            return replace(response, causes=[fault])
+            return response.reporting(fault)
         draft = Draft(pod)
         if member is not None and member.crew.ours:
             wire(Pod(draft, member))
@@ -82,13 +82,13 @@ class PodReviewer:
             except LookupError as error:
                 return replace(response, later=str(error))
         if phase is Phase.MUTATE or causes:
-            return replace(response, causes=causes, patch=() if causes else draft.patch)
+            return response.reporting(*causes) if causes else replace(response, patch=draft.patch)
         lacking: list[Cause] = []
         if member is not None:
             lacking += missing(pod, draft.patch, f"the plugins of {member.crew.kind} {short(member.crew.name)}")
         if references:
             lacking += missing(pod, injected.patch, "prerequisites")
-        return replace(response, causes=lacking)
+        return response.reporting(*lacking)
 
 
 def _answered(response: Response, job: ClaimedJob, verdict: LookupVerdict) -> Response:
@@ -97,12 +97,12 @@ def _answered(response: Response, job: ClaimedJob, verdict: LookupVerdict) -> Re
     match verdict.result:
         case LookupResult.UNKNOWN:
             text = f"no {job.kind.kind} {claim.job[:253]} exists in the namespace: the pod is not changed"
-            return replace(response, notices=[Notice(_LABELS, text)])
+            return response.reporting(Notice(_LABELS, text))
         case LookupResult.LATER:
             return replace(response, later=f"{verdict.reason}: retry in 1s")
         case LookupResult.DENIED:
             field, value = (_OWNERS, claim.uid) if claim.owned else (_LABELS, claim.job)
-            return replace(response, causes=[Invalid(field, value, verdict.reason)])
+            return response.reporting(Invalid(field, value, verdict.reason))
         case _:
             return response
 

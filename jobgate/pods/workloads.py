@@ -43,7 +43,7 @@ class WorkloadReviewer:
             return None
         response = Response(request.uid, subject=(request.kind, group, request.name))
         try:
-            response = replace(response, causes=await self._faults(request, template))
+            response = response.reporting(*await self._faults(request, template))
         except LookupError as error:
             response = replace(response, later=str(error))
         return response if self._enforces else response.forgiving(warns=True)

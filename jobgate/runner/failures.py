@@ -4,7 +4,7 @@ Two answer, and this file holds both, as they must agree:
 
 - The Job controller of Kubernetes replaces pods by itself. `batch_job_fields` says which ones and how often, with
   `backoffLimit`, `backoffLimitPerIndex` and `podFailurePolicy`. It replaces no pod whose failure a policy answers with
-  an action on the task or the job.
+  an action on the task or the job. It waits 10 s or longer first; `released` lists the pods for which it need not wait.
 - The runner carries out lifecycle policies, with Volcano's terms. `incidents` lists what has happened, `matching` finds
   the policy for it, and `due_answers` returns the action on the job or the pods to delete, for `outcome`.
 
@@ -26,7 +26,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
 from jobgate.jobs.task import Task
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
-from webhook.values import mapping, objects
+from webhook.values import items, mapping, metadata_of, objects, spec_of
 
 #: Container restarts at which a task has failed, if the kind has no `maxRetry` (Volcano's default).
 MAX_RETRY: Final = 3
@@ -35,9 +35,13 @@ SIGTERM: Final = 143
 SIGKILL: Final = 137
 #: What a batch Job takes for no limit: its largest number.
 _NO_LIMIT: Final = 2**31 - 1
+#: The finalizer of pods that the Job controller has not counted yet.
+FINALIZER: Final = "batch.kubernetes.io/job-tracking"
+#: Seconds after which a failure of the same index is no crash loop: kubelets reset their back-off after this time.
+_BACKOFF_RESET: Final = 600.0
 
 #: Actions on single pods. The Job controller replaces the pods; the runner only deletes those that still run.
-_ON_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
+ON_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
 #: Actions on tasks and jobs, which are the runner's. The others, such as ResumeJob, do nothing to a job that runs.
 _ON_JOBS: Final = frozenset(
     {Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB}
@@ -66,7 +70,9 @@ def batch_job_fields(subject: Subject, name: str) -> dict[str, Any]:
         if codes:
             rules.append({"action": "FailIndex", "onExitCodes": {"operator": operator, "values": codes}})
     else:
-        fields = {"backoffLimitPerIndex": 0} if left_to_runner else {"backoffLimit": limit}
+        # With a limit per index, the Job controller also waits per index, and only for pods with its finalizer.
+        fields = {"backoffLimitPerIndex": 0 if left_to_runner else _NO_LIMIT}
+        fields |= {} if left_to_runner else {"backoffLimit": limit}
         container = {"containerName": retry.container} if retry.container else {}
         acted_on = [code for code, action in _actions_by_exit_code(job, task).items() if action in _ON_JOBS]
         for operator, values in (*([("In", acted_on)] if acted_on else []), *filter(None, [retry.fatal_codes])):
@@ -94,17 +100,66 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
     A pod that ends with such a code is not replaced. A deleted pod ends with the code of SIGTERM and is replaced; so is
     one that had to be killed, if a policy replaces deleted pods or restarts partitions.
     """
-    not_replaced = [code for code, action in _actions_by_exit_code(job, task).items() if action not in _ON_PODS]
+    not_replaced = [code for code, action in _actions_by_exit_code(job, task).items() if action not in ON_PODS]
     failed = matching(job, task, LifecycleEvent.POD_FAILED)
-    if failed is not None and failed.action in _ON_PODS:
+    if failed is not None and failed.action in ON_PODS:
         return "In", sorted(not_replaced)
     policies = [policy for owner in (task, job) for policy in policies_of(owner)]
     evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
     deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
-    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in _ON_PODS) else ()
+    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in ON_PODS) else ()
     replaced = {policy.exit_code for policy in policies if policy.exit_code} | {SIGTERM, *killed}
     # The list must not be empty. No container fails with 0.
     return "NotIn", sorted(replaced - {*not_replaced}) or [0]
+
+
+def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
+    """Yield the pods to take the finalizer of the Job controller from, which replaces them without a delay then.
+
+    - Pods that are being deleted, but not by the Job controller. They are replaced as soon as they are gone, at once if
+      they were deleted by force, and are no failures, whatever their exit code.
+    - Failed pods that the Job controller would replace, at the first failure of their index. In a crash loop its delays
+      apply: 10 s, 20 s, 40 s, … up to 10 minutes.
+    """
+    for task in sight.tasks.values():
+        if task.batch is None or task.is_terminating or task.suspended:
+            continue
+        acts_on_job = _acts_on_job(subject.job, subject.tasks[task.name], LifecycleEvent.POD_EVICTED)
+        failed: dict[int, list[PodSeen]] = {}
+        for pod in task.pods:
+            if pod.phase == "Failed":
+                failed.setdefault(pod.index, []).append(pod)
+        for index, pod in task.newest.items():
+            if FINALIZER not in finalizers_of(pod) or index >= subject.replicas(task.name) or task.deletes(pod):
+                continue
+            if pod.phase == "Failed":
+                earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
+                if all(time <= pod.ended for time in earlier) and _is_replaced(subject, task, pod):
+                    yield pod
+            elif pod.is_live and pod.deleted and not acts_on_job:
+                yield pod
+
+
+def _is_replaced(subject: Subject, task: TaskSeen, pod: PodSeen) -> bool:
+    """Return whether the Job controller replaces a failed pod."""
+    if spec_of(task.batch or {}).get("backoffLimitPerIndex") != _NO_LIMIT:
+        return False  # an earlier version made the batch Job, or the runner answers
+    for rule in batch_job_fields(subject, task.name).get("podFailurePolicy", {}).get("rules", ()):
+        on_exit_codes = rule.get("onExitCodes")
+        if on_exit_codes is None:
+            if pod.condition("DisruptionTarget"):
+                return True
+            continue
+        name, inside = on_exit_codes.get("containerName"), on_exit_codes["operator"] == "In"
+        codes = (code for container, code in pod.exit_codes if code and name in {None, container})
+        if any((code in on_exit_codes["values"]) == inside for code in codes):
+            return False
+    return True
+
+
+def finalizers_of(pod: PodSeen) -> list[str]:
+    """Return the finalizers of a pod."""
+    return [*items(metadata_of(pod.document).get("finalizers"))]
 
 
 # What has happened
@@ -157,13 +212,17 @@ def _of_pods(subject: Subject, task: TaskSeen) -> Iterator[Incident]:
             continue
         newest, evicted = task.newest[pod.index], is_evicted(pod)
         over = newest is not pod and newest.phase in {"Running", "Succeeded"}
-        # A pod that fails because it was deleted has not failed by itself.
-        if pod.phase == "Failed" and not evicted and not (pod.deleted and pod.deleted <= pod.ended):
+        if failed_by_itself(pod):
             yield Incident(pod.ended, LifecycleEvent.POD_FAILED, task.name, pod, pod.exit_code, over)
         elif evicted or (pod.deleted and pod.phase != "Succeeded" and not task.deletes(pod)):
             yield Incident(pod.deleted or pod.ended, LifecycleEvent.POD_EVICTED, task.name, pod, None, over)
         elif pod.phase == "Pending" and newest is pod:
             yield Incident(pod.created, LifecycleEvent.POD_PENDING, task.name, pod)
+
+
+def failed_by_itself(pod: PodSeen) -> bool:
+    """Return whether a pod has failed by itself: it was not evicted or deleted before."""
+    return pod.phase == "Failed" and not is_evicted(pod) and not (pod.deleted and pod.deleted <= pod.ended)
 
 
 def is_evicted(pod: PodSeen) -> bool:
@@ -221,14 +280,17 @@ class DueAnswers:
     """What the policies ask for now.
 
     Attributes:
-        on_job: the first answer with an action on the job or a task.
-        pods: pods to delete so that the Job controller replaces them.
+        on_job: the first answer with an action on the job or a task, or a restart of pods that the job has not left.
+        pods: pods to delete so that the Job controller replaces them. If restarts of pods are counted, also the pods
+            whose incidents these answer.
+        restarts: restarts of pods or partitions that are not counted yet, if they count.
         next_due: seconds until the next answer is due; None if there is none.
         failures_wait: whether one of the later answers may still change a job that has failed.
     """
 
     on_job: Answer | None = None
     pods: list[PodSeen] = field(default_factory=list)
+    restarts: set[tuple[str, int]] = field(default_factory=set)
     next_due: float | None = None
     failures_wait: bool = False
 
@@ -257,11 +319,28 @@ def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
         if wait > 0:
             result.next_due = min(wait, result.next_due if result.next_due is not None else wait)
             result.failures_wait = result.failures_wait or answer.incident.event != LifecycleEvent.POD_PENDING
-        elif answer.action in _ON_PODS:
+        elif answer.action in ON_PODS:
             result.pods += _pods_to_delete(subject, sight, answer)
+            _count(subject, answer, result)
+            if result.restarts and no_restart_left(subject, sight, len(result.restarts)):
+                result.on_job = result.on_job or answer
         elif answer.action in _ON_JOBS and result.on_job is None:
             result.on_job = answer
     return result
+
+
+def _count(subject: Subject, answer: Answer, result: DueAnswers) -> None:
+    """Count the restart of a pod or of a partition, if such restarts count and this one is not stored yet."""
+    incident, pod = answer.incident, answer.incident.pod
+    if pod is None or not subject.runner.counts_actions_only or pod.uid in subject.state.deleted:
+        return
+    size = answer.action is Action.RESTART_PARTITION and _partition_size(subject, incident.task)
+    result.pods.append(pod)
+    result.restarts.add((incident.task, pod.index // size if size else pod.index))
+
+
+def _partition_size(subject: Subject, task: str) -> int:
+    return getattr(subject.tasks[task].get("partition_policy"), "partition_size", None) or 0
 
 
 def _answers(subject: Subject, sight: Sight) -> Iterator[Answer]:
@@ -270,12 +349,15 @@ def _answers(subject: Subject, sight: Sight) -> Iterator[Answer]:
         policy = matching(subject.job, subject.tasks.get(incident.task), incident.event, incident.exit_code)
         if policy is None or policy.action is None:
             continue
-        delay = (nanoseconds(policy.timeout or "0") or 0) / 1e9
+        action, delay = policy.action, (nanoseconds(policy.timeout or "0") or 0) / 1e9
         if delay and incident.over:
-            continue
+            if action not in ON_PODS:
+                continue
+            # Another pod runs already: its partition goes on, and only this restart is left to count.
+            action, delay = Action.RESTART_POD, 0.0
         # An incident is never in the future, even if our clock is behind that of the kubelet.
         due = later(incident.since, delay) if delay else min(incident.since, sight.observed.now)
-        yield Answer(policy.action, incident, due)
+        yield Answer(action, incident, due)
 
 
 def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodSeen]:
@@ -284,7 +366,7 @@ def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodS
     if pod is None:
         return []
     newest = sight.tasks[incident.task].newest
-    size = getattr(subject.tasks[incident.task].get("partition_policy"), "partition_size", None)
+    size = _partition_size(subject, incident.task)
     if answer.action is Action.RESTART_PARTITION and size:
         partition = [other for index, other in newest.items() if index // size == pod.index // size]
         # Younger pods were restarted already. A pod may fail in the second in which its partition was created.
@@ -301,36 +383,45 @@ def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodS
 
 
 def restarts_of(subject: Subject, sight: Sight) -> int:
-    """Return the number of restarts that count: of pods, tasks and the job, or of the job only."""
-    if subject.runner.counts_job_restarts_only:
-        return subject.state.restarts_of_job
-    return subject.state.restarts + sum(task.count("failed") for task in sight.tasks.values())
+    """Return the number of restarts that count: those by actions, and of most kinds each failed pod."""
+    if subject.runner.counts_actions_only:
+        return subject.state.restarts
+    return subject.state.restarts + sum(map(failures_of, sight.tasks.values()))
 
 
-def replaced_of(sight: Sight, name: str = "") -> int:
-    """Return the number of failed pods that were replaced in the current attempt, of a task or of all."""
-    tasks = [task for task in sight.tasks.values() if name in {"", task.name}]
+def failures_of(task: TaskSeen) -> int:
+    """Return the number of pods of a task that have failed in the current attempt.
+
+    The Job controller does not count the pods of `released`; those that it has counted may be gone.
+    """
+    return max(task.count("failed"), sum(map(failed_by_itself, task.pods)))
+
+
+def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
+    """Return the number of failed pods that were replaced in the current attempt and count, of a task or of all."""
+    counts = not subject.runner.counts_actions_only
+    tasks = [task for task in sight.tasks.values() if counts and name in {"", task.name}]
     return sum(pod.phase == "Failed" and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
 
 
-def no_restart_left(subject: Subject, sight: Sight, action: Action) -> bool:
-    """Return whether an action is a restart, and the job has used up its restarts."""
+def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:
+    """Return whether so many restarts by actions are more than the job has left."""
     limit = subject.runner.restart_limit(subject.job)
-    if subject.runner.counts_job_restarts_only:
-        used, restarts = subject.state.restarts_of_job, {Action.RESTART_JOB}
-    else:
-        # The failed pod that the action answers is counted already.
-        used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
-        restarts = {Action.RESTART_JOB, Action.RESTART_TASK}
-    return limit is not None and used >= limit and action in restarts
+    # The failed pod that the action answers may be counted already.
+    used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
+    return limit is not None and used + restarts > limit
 
 
 def too_many_restarts(subject: Subject, sight: Sight) -> str:
     """Return why the job has failed by the number of restarts; empty if it has not.
 
-    Restarts of the job alone are counted before they happen: `no_restart_left`.
+    Restarts by actions are counted before they happen: `no_restart_left`.
     """
     limit, used = subject.runner.restart_limit(subject.job), restarts_of(subject, sight)
-    if limit is not None and used > limit and not subject.runner.counts_job_restarts_only:
+    if limit is not None and used > limit and not subject.runner.counts_actions_only:
         return f"{used} restarts would be more than the {limit} that the job may have"
+    for name, task in sight.tasks.items():
+        most, failures = subject.runner.retry(subject.job, subject.tasks[name]).limit, failures_of(task)
+        if most is not None and failures > most:
+            return f"task {name} has failed: {failures} of its pods have failed, and at most {most} are replaced"
     return ""

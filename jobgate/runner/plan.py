@@ -18,7 +18,7 @@ from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
-from jobgate.runner.failures import batch_job_fields, replaced_of
+from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
 from jobgate.runner.progress import progress_of, tasks_of
@@ -54,7 +54,7 @@ def _adoption(subject: Subject) -> Action:
         return Patch(subject.job.document, {"spec": dict(spec)})
     held = subject.runner.hold_reason(mapping(subject.job.document.get("status")))
     admitted = subject.verdict is None and not (held or subject.suspended)
-    return SetState(RunState(held=held, admitted=admitted).written())
+    return SetState(RunState(held=held, admitted=admitted, arrival=subject.arrival).written())
 
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -82,6 +82,7 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         corrections = list(_corrections(subject, sight))
         yield from corrections
         yield from _deletions(subject, sight)
+        yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
         if not any(isinstance(action, Create) for action in corrections):
@@ -114,13 +115,12 @@ def _accepted(subject: Subject, action: str) -> Action:
 def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
     """Yield the write of the state after an action. The next look changes the objects."""
     state = subject.state
-    replaced = replaced_of(sight, result.task)
+    replaced = replaced_of(subject, sight, result.task)
     if result.action is PolicyAction.ABORT_JOB:
         after = state.waiting(held=result.message)
     elif result.action is PolicyAction.RESUME_JOB:
-        # A new attempt that is no restart. A job that is not held goes on.
-        resumed = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
-        after = resumed if state.held else state
+        # A job that is not held goes on.
+        after = state.renewed(replaced) if state.held else state
     else:
         after = state.restarted(replaced, result.task)
     # The Command is stored together with its effect: it is carried out once, and deleted at the next look.
@@ -148,18 +148,27 @@ def _queue_changes(subject: Subject) -> list[Action]:
 
 
 def _deletions_stored(subject: Subject, sight: Sight, result: Outcome) -> list[Action]:
-    """Return the write that stores which pods the runner is about to delete: their end is no incident."""
+    """Return the write that stores which pods are answered or about to be deleted: their end is no incident."""
     state, uids = subject.state, {pod.uid for pod in result.pods}
     if uids <= {*state.deleted}:
         return []
     deleted = tuple(sorted(uids | sight.observed.uids.intersection(state.deleted)))
-    return [SetState(replace(state, deleted=deleted).written())]
+    return [SetState(replace(state, deleted=deleted, restarts=state.restarts + result.restarts).written())]
 
 
 def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
     live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
     yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted)
+
+
+def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:
+    """Yield the changes by which the Job controller forgets pods, and replaces them without a delay."""
+    for pod in released(subject, sight):
+        others = [finalizer for finalizer in finalizers_of(pod) if finalizer != FINALIZER]
+        # With the version of the pod, as others may change the list at the same time.
+        version = metadata_of(pod.document).get("resourceVersion")
+        yield Patch(pod.document, {"metadata": {"finalizers": others or None, "resourceVersion": version}})
 
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
-from jobgate.runner.failures import restarts_of
+from jobgate.runner.failures import failures_of, restarts_of
 from jobgate.runner.subject import Sight, Subject, TaskSeen
 from webhook.values import labels_of, mapping, metadata_of, text, whole
 
@@ -36,7 +36,7 @@ def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
         active=sum(pod.active for pod in pods),
         # A pod ends before its batch Job has counted it.
         succeeded=max(seen.count("succeeded"), sum(pod.phase == "Succeeded" for pod in pods)),
-        failed=seen.count("failed"),
+        failed=failures_of(seen),
         released=seen.batch is not None and not seen.suspended,
         complete=bool(seen.condition("Complete")) or replicas == 0,
         failure=(text(failed.get("message")) or "its pods failed") if failed else "",
@@ -48,7 +48,7 @@ def progress_of(
 ) -> Progress:
     """Return how far a job is. If it ends now, `ends` is its phase, with reason and message."""
     tasks, restarts = tasks_of(subject, sight), restarts_of(subject, sight)
-    limit = None if subject.runner.counts_job_restarts_only else subject.runner.restart_limit(subject.job)
+    limit = None if subject.runner.counts_actions_only else subject.runner.restart_limit(subject.job)
     phase, phase_message = _phase(subject, sight, tasks) if ends is None else (ends, message)
     return Progress(
         phase=phase,

@@ -31,26 +31,28 @@ JobKey = tuple[str, str, str]
 _METADATA: Final = {
     **dict.fromkeys(("name", "namespace", "uid", "resourceVersion"), ...),
     **dict.fromkeys(("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"), ...),
+    "finalizers": [...],
     "labels": dict.fromkeys((RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX), ...),
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
 _CONTAINERS: Final = [
-    {"ready": ..., "restartCount": ..., "state": {"terminated": {"exitCode": ..., "finishedAt": ...}}},
+    {"name": ..., "ready": ..., "restartCount": ..., "state": {"terminated": {"exitCode": ..., "finishedAt": ...}}},
 ]
 _COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes", "startTime", "completionTime")
 #: The fields that are read of each kind, beside metadata.
 _READ: Final[Mapping[str, Shape]] = {
     "Pod": {
+        "spec": {"nodeName": ...},
         "status": {
             "phase": ...,
             "reason": ...,
             "conditions": _CONDITIONS,
             "containerStatuses": _CONTAINERS,
             "initContainerStatuses": _CONTAINERS,
-        }
+        },
     },
     "Job": {
-        "spec": dict.fromkeys(("suspend", "completions", "parallelism", "backoffLimit"), ...),
+        "spec": dict.fromkeys(("suspend", "completions", "parallelism", "backoffLimit", "backoffLimitPerIndex"), ...),
         "status": {**dict.fromkeys(_COUNTS, ...), "conditions": _CONDITIONS},
     },
     "Service": {},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from prometheus_client import Counter, Gauge
 
@@ -11,13 +11,17 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import Claim
 from jobgate.pods.lookup import DigestCache, Fetch, Lookup, LookupVerdict
 from webhook.server.metrics import Metrics
+from webhook.server.product import Product
+
+#: jobgate, as its users and those who run it see it.
+PRODUCT: Final = Product("jobgate", "`jobgate review` shows them all")
 
 
 class ServingMetrics(Metrics):
     """The metrics of a server, and those of its caches and lookups."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(PRODUCT)
         self._ages = Gauge(
             "jobgate_cache_age_seconds",
             "Seconds since the last response or event of a watched resource; +Inf before the first.",

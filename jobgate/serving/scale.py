@@ -79,7 +79,7 @@ class ScaleReviewer:
             return Response(request.uid)
         if self.read is None:
             text = "the bounds of the job are not checked: this server has no connection to the cluster"
-            return Response(request.uid, notices=[Notice("spec.replicas", text)])
+            return Response(request.uid).reporting(Notice("spec.replicas", text))
         stored = await self._stored(request)
         if isinstance(stored, Response):
             return stored

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from controlplane.assets import WholeAssets
-from controlplane.controller import controlling, install
+from controlplane.controller import controller, install
 from controlplane.fixtures import new_namespace
 from controlplane.processes import ProcessNode
 from controlplane.processes.node import CHOSEN
@@ -22,6 +22,7 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane, has_account
 from jobgate.kinds import installed
 from tests.missing import lacking
+from webhook.values import mapping
 
 PYTHON = "/usr/bin/python3"
 pytestmark = pytest.mark.needs(*NEEDS, PYTHON, root=True)
@@ -74,14 +75,17 @@ else:
     print(role, "may", peer.makefile().readline().strip())
 """
 
-SSHD = "/usr/sbin/sshd -f /dev/null -h /root/.ssh/ssh_host_key -o AuthorizedKeysFile=/root/.ssh/authorized_keys"
+SSHD = "mkdir -p /run/sshd; /usr/sbin/sshd"
+#: Prints the rank and the host.
+HELLO = "sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)'"
 MPIRUN = f"""
 {SSHD}
 for file in /etc/volcano/launcher.host /etc/volcano/worker.host; do cat $file; echo; done > /run/hosts
 for host in $(cat /run/hosts); do until ssh $host true; do sleep 0.3; done; done
-mpirun --allow-run-as-root --hostfile /run/hosts -N 1 --mca oob_tcp_if_include eth0 \
-    sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)'
+mpirun --allow-run-as-root --hostfile /run/hosts -N 1 --mca oob_tcp_if_include eth0 {HELLO}
 """
+#: The list of hosts in a file of the plugin svc, as Volcano's example reads it.
+HOSTS = 'MPI_HOST=`cat /etc/volcano/worker.host | tr "\\n" ","`'
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +94,7 @@ def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("plane")
     with WholeControlPlane(whole_assets) as found, InstalledWebhook(found, folder, RUN):
         install(found.client)
-        with controlling(found, folder / "controller.log"), runner(found, folder / "runner.log"):
+        with controller(found, folder, RUN), runner(found, folder / "runner.log"):
             yield found
 
 
@@ -162,9 +166,10 @@ def succeeded(node: ProcessNode, space: Space, resource: str, group: str) -> Non
 
     def done() -> bool:
         status = space.get(resource, "train", group).get("status") or {}
-        conditions = {one["type"] for one in status.get("conditions") or () if one["status"] == "True"}
+        conditions = {each.get("type") for each in status.get("conditions") or () if each["status"] == "True"}
         assert not conditions & {"Failed"}, status
-        return status.get("phase") == "Succeeded" or "Succeeded" in conditions
+        phases = {status.get("phase"), mapping(status.get("state")).get("phase")}
+        return bool({"Succeeded", "Completed"} & (phases | conditions))
 
     try:
         wait_for(done, WAIT, what="the job has succeeded")
@@ -208,10 +213,67 @@ def test_mpirun_starts_ranks_on_all_pods(node: ProcessNode, space: Space) -> Non
     done = [{"event": "TaskCompleted", "action": "CompleteJob"}]
     tasks = [
         {"name": "launcher", "template": template("di-container", "sh", "-c", MPIRUN), "policies": done},
-        {"name": "worker", "replicas": 2, "template": template("di-container", "sh", "-c", f"{SSHD} -D -e")},
+        {"name": "worker", "replicas": 2, "template": template("di-container", "sh", "-c", f"{SSHD} -D")},
     ]
     succeeded(node, space, *run(space, "DIJob", plugins={"svc": [], "ssh": []}, tasks=tasks))
     hosts = ["train-launcher-0", "train-worker-0", "train-worker-1"]
-    said = [line for line in logs(node, space, "di-container") if line.startswith("rank")]
-    assert sorted(line.split(" on ")[1] for line in said) == hosts
-    assert [line.split(" on ")[0] for line in said] == [f"rank {rank} of 3" for rank in range(3)]
+    assert_ranks(node, space, "di-container", hosts)
+
+
+def assert_ranks(node: ProcessNode, space: Space, container: str, hosts: list[str]) -> None:
+    """Check that each rank of an MPI program has run once, one on each host."""
+    lines = [line for line in logs(node, space, container) if line.startswith("rank")]
+    assert [line.split(" on ")[0] for line in lines] == [f"rank {rank} of {len(hosts)}" for rank in range(len(hosts))]
+    assert sorted(line.split(" on ")[1] for line in lines) == hosts
+
+
+@pytest.mark.needs("mpiexec", "ssh", "/usr/sbin/sshd")
+@pytest.mark.parametrize(
+    ("case", "plugins", "prepare"),
+    [
+        ("with ssh and svc", {"ssh": [], "svc": []}, f"{HOSTS}; {SSHD}"),
+        ("with the plugin mpi", {"mpi": ["--master=master", "--worker=worker", "--port=22"]}, SSHD),
+    ],
+)
+def test_the_documented_mpi_jobs_of_volcano_run_unchanged(
+    node: ProcessNode, space: Space, case: str, plugins: dict[str, list[str]], prepare: str
+) -> None:
+    """The pods start sshd without options, and the master fails until sshd of the workers can be reached."""
+    mpiexec = f"mpiexec --allow-run-as-root --host ${{MPI_HOST}} -np 2 {HELLO}"
+    succeeded(node, space, *run_mpi(space, plugins, f"{prepare}; {mpiexec};", f"{SSHD} -D;"))
+    assert_ranks(node, space, "master", ["train-worker-0", "train-worker-1"])
+
+
+def run_mpi(space: Space, plugins: dict[str, list[str]], master: str, worker: str, **spec: Any) -> tuple[str, str]:
+    """Create a Volcano Job with a master and two workers; return its resource and its group."""
+    complete = [{"event": "TaskCompleted", "action": "CompleteJob"}]
+    tasks: list[dict[str, Any]] = [
+        {"name": "master", "template": template("master", "sh", "-c", master), "policies": complete, "replicas": 1},
+        {"name": "worker", "template": template("worker", "sh", "-c", worker), "replicas": 2},
+    ]
+    for task in tasks:
+        pod = task["template"]["spec"]
+        pod |= {"restartPolicy": "OnFailure", **spec}
+        for volume in pod.get("volumes", ()):
+            mount = {"name": volume["name"], "mountPath": "/etc/passwd", "subPath": "passwd"}
+            pod["containers"][0]["volumeMounts"] = [mount]
+    return run(space, "Job", minAvailable=3, schedulerName="volcano", plugins=plugins, tasks=tasks)
+
+
+@pytest.mark.needs("mpiexec", "ssh", "/usr/sbin/sshd", "setpriv")
+def test_mpi_runs_as_another_user_than_root(node: ProcessNode, space: Space) -> None:
+    users = {"passwd": "root:x:0:0::/root:/bin/sh\nme:x:1000:1000::/home/me:/bin/sh\n"}
+    space.create("configmaps", {"metadata": {"name": "users"}, "data": users})
+    flags = ["--ssh-key-file-path=/home/me/.ssh", "--ssh-port=2222"]
+    keys = "-o AuthorizedKeysFile=/home/me/.ssh/authorized_keys"
+    worker = f"exec /usr/sbin/sshd -D -e -p 2222 -o PidFile=none -o UsePAM=no {keys}"
+    job = run_mpi(
+        space,
+        {"mpi": [], "ssh": flags},
+        f"HOME=/home/me mpiexec --host $MPI_HOST -np 2 {HELLO.replace('hostname', 'hostname) as $(id -u')}",
+        worker,
+        securityContext={"runAsUser": 1000, "fsGroup": 1000},
+        volumes=[{"name": "users", "configMap": {"name": "users"}}],
+    )
+    succeeded(node, space, *job)
+    assert_ranks(node, space, "master", ["train-worker-0 as 1000", "train-worker-1 as 1000"])

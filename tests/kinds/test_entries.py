@@ -63,3 +63,11 @@ def tasks(kind: JobKind, count: int, **last: Any) -> dict[str, Any]:
     names = [first_name(kind) if chosen else f"t{number}" for number in range(count)]
     templates = [*[template()] * (count - 1), template(**last)]
     return job(kind, ((name, {"template": one}) for name, one in zip(names, templates, strict=True)))
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_job_that_takes_too_long_to_judge_should_have_fewer_tasks(phase: Phase) -> None:
+    kind = COUNTED[0]
+    request = Request("1", kind.gvk.api_version, kind.kind, Operation.CREATE, document=job(kind, []))
+    (cause,) = review(request, phase, KINDS, Settings(), spent=lambda: True).causes
+    assert str(cause) == "it takes too long to judge: make it smaller, for example with fewer tasks"

@@ -12,6 +12,7 @@ import pytest
 from jobgate.jobs.context import Settings
 from jobgate.jobs.wiring import PATHS
 from jobgate.pods import PodReviewer
+from jobgate.serving.metrics import PRODUCT
 from tests.pods.pods import NAMESPACE, OTHER_UID, Cluster, Known, job, pod, reviewer
 from tests.webhook.kind import KINDS, admission_review
 from tests.webhook.server.conftest import generation, shown
@@ -29,7 +30,7 @@ class Server:
 
     def __init__(self, pods: PodReviewer) -> None:
         further = {path: Route("pods", phase, partial(pods.review, phase=phase)) for phase, path in PATHS.items()}
-        self.endpoint = Endpoint(KINDS, Settings(), further=further)
+        self.endpoint = Endpoint(KINDS, Settings(), product=PRODUCT, further=further)
 
 
 async def serving(endpoint: Endpoint[Settings], files: Shown) -> AsyncIterator[Running]:

@@ -59,6 +59,8 @@ def test_a_failed_pod_is_replaced_as_often_as_the_job_allows() -> None:
     for count in (1, 2):
         found.end(code=1)
         found.settle()
+        found.wait(10)
+        found.settle()
         assert (found.status["phase"], found.status["restarts"]) == ("Running", count)
     found.end(number=1, code=1)
     found.settle()

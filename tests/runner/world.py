@@ -11,6 +11,7 @@ from jobgate.kinds import installed
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
+from jobgate.runner.failures import FINALIZER
 from jobgate.runner.plan import plan
 from jobgate.runner.queues.growth import UNDECIDED
 from jobgate.runner.seen import JOBS, keep_object
@@ -58,6 +59,21 @@ def vcjob(*tasks: Object, **spec: Any) -> Object:
             "kind": "Job",
             "metadata": metadata,
             "spec": {**spec, "tasks": list(tasks or [vctask()])},
+        }
+    )
+
+
+def torchjob(policy: str = "ExitCode", worker: Mapping[str, Any] | None = None, **spec: Any) -> Object:
+    """A TorchJob with a master of this restart policy, and perhaps three workers, as it is stored."""
+    template = {"spec": {"containers": [{"name": "torch", "image": "torch"}]}}
+    tasks: Object = {"Master": {"template": template, "restartPolicy": policy}}
+    tasks |= {} if worker is None else {"Worker": {"numTasks": 3, "template": template, **worker}}
+    return stored(
+        {
+            "apiVersion": "train.distributed.io/v1alpha1",
+            "kind": "TorchJob",
+            "metadata": {"name": "train"},
+            "spec": {**spec, "torchTaskSpecs": tasks},
         }
     )
 
@@ -191,6 +207,8 @@ class World:
     def _stored(self, found: Mapping[str, Any]) -> Object:
         if self._is_whole(found):
             return self.job
+        if found["kind"] == "Pod":
+            return next(pod for pod in self.pods if pod["metadata"]["uid"] == found["metadata"]["uid"])
         return self._place(found["kind"])[found["metadata"]["name"]]
 
     def _is_whole(self, found: Mapping[str, Any]) -> bool:
@@ -230,19 +248,34 @@ class World:
             self.leave(live)
             return
         failed = [pod for pod in pods if phase(pod) == "Failed" and not is_ignored(spec, pod)]
+        per_index = bool(spec.get("backoffLimitPerIndex"))
+        known = [pod for pod in failed if "counted" in pod or "finalizers" in pod["metadata"]]
         done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
-        status |= {"failed": len(failed), "succeeded": len(done)}
+        status |= {"failed": sum("counted" in pod or not per_index for pod in known), "succeeded": len(done)}
         none_left = spec.get("backoffLimitPerIndex") == 0
         given_up = {index(pod) for pod in failed if none_left or is_fatal(spec, pod, "FailIndex")}
         fatal = any(is_fatal(spec, pod) for pod in failed)
-        if fatal or len(failed) > spec.get("backoffLimit", len(failed)):
+        if fatal or len(known) > spec.get("backoffLimit", len(known)):
             self._end(batch, "Failed", live)
         elif len(done | given_up) >= spec["completions"]:
             self._end(batch, "Failed" if given_up else "Complete", live)
         else:
-            there = {index(pod) for pod in live} | done | given_up
-            self.pods += [self._pod(batch, one) for one in range(spec["completions"]) if one not in there]
+            # It waits for the finalizers of failed pods, which it removes when it replaces them.
+            last = {index(pod): pod for pod in pods if phase(pod) == "Failed" and "finalizers" in pod["metadata"]}
+            waiting = {number for number, pod in last.items() if per_index and self._waits(pod)}
+            there = {index(pod) for pod in live} | done | given_up | waiting
+            for number in range(spec["completions"]):
+                if number not in there:
+                    failures = last[number]["failures"] + 1 if number in last else 0
+                    self.pods.append({**self._pod(batch, number), "failures": failures})
+                    if number in last:
+                        last[number]["counted"] = last[number]["metadata"].pop("finalizers")
             self.leave([pod for pod in live if index(pod) >= spec["completions"]])
+
+    def _waits(self, pod: Object) -> bool:
+        """Whether the Job controller waits before it replaces a failed pod."""
+        ended = pod["status"]["containerStatuses"][0]["state"].get("terminated", {}).get("finishedAt", stamp(START))
+        return self.now < datetime.fromisoformat(ended) + timedelta(seconds=10 * 2 ** pod["failures"])
 
     def _end(self, batch: Object, kind: str, live: Sequence[Object]) -> None:
         condition = {"type": kind, "status": "True", "message": "as it was"}
@@ -257,6 +290,7 @@ class World:
         labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(number)}
         reference = {"kind": "Job", "uid": batch["metadata"]["uid"], "controller": True}
         metadata = {"name": f"{name}-{self._count}", "labels": labels, "ownerReferences": [reference]}
+        metadata |= {"finalizers": [FINALIZER]}
         metadata |= {"uid": f"uid-{self._count}", "creationTimestamp": stamp(self.now)}
         containers = [{"name": one["name"], "ready": True, "state": {}} for one in template["spec"]["containers"]]
         ready = [{"type": "Ready", "status": "True"}, {"type": "Initialized", "status": "True"}]

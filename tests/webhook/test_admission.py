@@ -101,7 +101,7 @@ SUBJECT = ("Crew", "toys.example.com", "demo")
 
 
 def test_the_text_of_a_denial_with_one_fault() -> None:
-    response = Response("u", [Required("spec.parts", "at least one")], subject=SUBJECT)
+    response = Response("u", subject=SUBJECT).reporting(Required("spec.parts", "at least one"))
     assert response.to_review() == {
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -131,19 +131,20 @@ def test_the_text_of_a_denial_with_one_fault() -> None:
 
 
 def test_a_denial_of_several_faults_lists_them_in_brackets() -> None:
-    status = Response("u", [Required("a"), Invalid("b", 0, "must be at least 1")], subject=("Pod", "", "p")).status()
+    response = Response("u", subject=("Pod", "", "p")).reporting(Required("a"), Invalid("b", 0, "must be at least 1"))
+    status = response.status()
     assert status["message"] == 'Pod "p" is invalid: [a: Required value, b: Invalid value: 0: must be at least 1]'
     assert [cause["field"] for cause in status["details"]["causes"]] == ["a", "b"]
 
 
 def test_a_name_in_a_message_is_quoted_and_escaped() -> None:
-    message = Response("u", [Cause("", "x")], subject=("Crew", "g", 'a"\n')).status()["message"]
+    message = Response("u", subject=("Crew", "g", 'a"\n')).reporting(Cause("", "x")).status()["message"]
     assert message == 'Crew.g "a\\"\\n" is invalid: x'
 
 
 @pytest.mark.parametrize("text", ["x" * 40, "\\" * 900, "🙂" * 1000, '"' * 5000], ids=["short", "\\", "wide", "quotes"])
 def test_causes_beyond_the_limit_are_counted_in_the_list_and_in_the_message(text: str) -> None:
-    status = Response("u", [Required(f"a[{i}]", text) for i in range(1000)]).status()
+    status = Response("u").reporting(*(Required(f"a[{i}]", text) for i in range(1000))).status()
     *listed, last = status["details"]["causes"]
     assert last == {"reason": "FieldValueInvalid", "message": f"and {1000 - len(listed)} more causes", "field": ""}
     assert [cause["field"] for cause in listed] == [f"a[{i}]" for i in range(len(listed))]
@@ -156,13 +157,14 @@ def test_causes_beyond_the_limit_are_counted_in_the_list_and_in_the_message(text
 
 
 def test_a_name_that_no_object_has_is_cut_and_escaped_in_the_status() -> None:
-    status = Response("u", [Cause("", "x")], subject=("Crew", "g", "a\x1b\ud800\u202e" + "b" * 10_000)).status()
+    subject = ("Crew", "g", "a\x1b\ud800\u202e" + "b" * 10_000)
+    status = Response("u", subject=subject).reporting(Cause("", "x")).status()
     assert status["details"]["name"].startswith("a\\u001b\\ud800\\u202ebbb")
     assert len(status["details"]["name"]) == NAME_LIMIT
     assert len(orjson.dumps(status)) < 5 * NAME_LIMIT
 
 
-def test_a_word_to_come_again_is_bounded_too() -> None:
+def test_the_message_of_a_request_to_retry_is_limited_too() -> None:
     status = Response("u", later="no job is called " + "x\n" * 10_000).status()
     assert status["message"].isprintable()
     assert len(status["message"]) <= 1024
@@ -177,7 +179,7 @@ def test_a_patch_goes_out_in_base64_with_its_type() -> None:
 
 @pytest.mark.parametrize(
     "response",
-    [Response("u"), Response("u", [Required("a")], patch=[{"op": "add", "path": "/a", "value": 1}])],
+    [Response("u"), Response("u", patch=[{"op": "add", "path": "/a", "value": 1}]).reporting(Required("a"))],
     ids=["nothing to change", "a denial"],
 )
 def test_without_a_patch_there_is_no_patch_type(response: Response) -> None:
@@ -195,17 +197,18 @@ def test_without_a_patch_there_is_no_patch_type(response: Response) -> None:
     ids=["none", "each once", "control characters", "no path"],
 )
 def test_warnings_are_lines_that_the_api_server_does_not_drop(notices: list[Notice], warnings: list[str]) -> None:
-    assert Response("u", notices=notices).warnings == warnings
+    assert Response("u").reporting(*notices).warnings == warnings
 
 
 @pytest.mark.parametrize("length", [10, 200, 3000, 5000])
-def test_warnings_stay_within_what_arrives_whole(length: int) -> None:
-    notices = [Notice(f"a[{i}]", "x" * length) for i in range(600)]
-    warnings = Response("u", notices=notices).warnings
-    assert sum(map(len, warnings)) <= WARNINGS_LIMIT
-    assert warnings[-1] == f"and {600 - len(warnings) + 1} more warnings: `jobgate review` shows them all"
+def test_warnings_stay_within_the_limit_and_a_line_counts_the_others(length: int) -> None:
+    response = Response("u").reporting(*(Notice(f"a[{i}]", "x" * length) for i in range(600)))
+    for hint, end in (("", "more warnings"), ("`tool` shows them", "more warnings: `tool` shows them")):
+        warnings = response.to_review(hint)["response"]["warnings"]
+        assert sum(map(len, warnings)) <= WARNINGS_LIMIT
+        assert warnings[-1] == f"and {600 - len(warnings) + 1} {end}"
 
 
 def test_a_denial_carries_its_warnings_too() -> None:
-    response = Response("u", [Required("a")], [Notice("b", "c")]).to_review()["response"]
+    response = Response("u").reporting(Required("a"), Notice("b", "c")).to_review()["response"]
     assert response["warnings"] == ["b: c"]

@@ -6,19 +6,21 @@
 - `connection`, `reader`: HTTP; `body`, `answer`: the bytes that are read and written
 - `endpoint`: answers each request in its turn; `review_thread`: large objects in a thread
 - `deadline`: how long the caller waits
-- `probes`, `metrics`, `log`, `spans`: for operators of the server
+- `probes`, `metrics`, `log`, `spans`: for those who run the server; `product`: its name
 """
 
 from webhook.server.endpoint import Endpoint, Reviewer, Route
 from webhook.server.files import Files
 from webhook.server.limits import Limits
 from webhook.server.listener import Sockets, listen
+from webhook.server.product import Product
 from webhook.server.run import serve, serve_files, stopping_on_signals
 
 __all__ = [
     "Endpoint",
     "Files",
     "Limits",
+    "Product",
     "Reviewer",
     "Route",
     "Sockets",

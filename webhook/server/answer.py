@@ -58,9 +58,9 @@ def _start(code: int, media: str, close: bool, second: int) -> bytes:  # `second
     return "\r\n".join([*lines, *(["Connection: close"] if close else []), ""]).encode()
 
 
-def review(uid: str, response: Response | None) -> bytes:
+def review(uid: str, response: Response | None, hint: str = "") -> bytes:
     """Return the AdmissionReview of a response, or one that allows if there is no response."""
-    if response is None or not (response.causes or response.later or response.notices):
+    if response is None or not (response.findings or response.later):
         end = b"" if response is None or not response.patch else _PATCH % b64encode(orjson.dumps(response.patch))
         return _ALLOWED % (orjson.dumps(uid), end)
-    return orjson.dumps(response.to_review())
+    return orjson.dumps(response.to_review(hint))

@@ -28,6 +28,7 @@ from webhook.server.connection import Connection
 from webhook.server.limits import Limits, Shed
 from webhook.server.log import logger, origin
 from webhook.server.metrics import Metrics, RouteMetrics
+from webhook.server.product import NAMELESS, Product
 from webhook.server.reader import RequestHead
 from webhook.server.review_thread import ReviewThread
 from webhook.server.session import Failure
@@ -130,6 +131,7 @@ class Endpoint(Generic[S]):
         metrics: the metrics of the server.
         routes: who answers, by path.
         waits_for: returns what is missing before the server is ready; empty if nothing is.
+        product: the program that answers.
         access: the known answers of RBAC; None if rights are not checked.
         needs: called before the review of an object of a kind. It returns None, or an awaitable of what must be known
             first. If it returns a response, or the awaitable does, that is the answer instead of a review.
@@ -146,6 +148,7 @@ class Endpoint(Generic[S]):
         kinds: Registry[Any],
         settings: S,
         *,
+        product: Product = NAMELESS,
         objects: Objects | None = None,
         further: Mapping[str, Route] | None = None,
         limits: Limits | None = None,
@@ -155,7 +158,8 @@ class Endpoint(Generic[S]):
         self.settings = settings
         self.objects = objects or NoObjects()
         self.limits = limits or Limits()
-        self.metrics = metrics or Metrics()
+        self.product = product
+        self.metrics = metrics or Metrics(product)
         self.routes: Mapping[str, Route] = {
             **{kind.path(phase): Route(kind.qualified_plural, phase, kind=kind) for kind in kinds for phase in Phase},
             **(further or {}),
@@ -270,7 +274,7 @@ class Endpoint(Generic[S]):
         else:
             outcome = self._judged(call)
             if isinstance(outcome, Response) or not inspect.isawaitable(outcome):
-                self._answer(call, *_encoded(call, outcome))
+                self._answer(call, *self._encoded(call, outcome))
             else:
                 self._wait(self._awaited(call, outcome))
 
@@ -315,7 +319,7 @@ class Endpoint(Generic[S]):
             if time.perf_counter() - call.started > call.seconds - MARGIN:
                 return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
             outcome = self._judged(call)
-            return (outcome, b"") if inspect.isawaitable(outcome) else _encoded(call, outcome)
+            return (outcome, b"") if inspect.isawaitable(outcome) else self._encoded(call, outcome)
 
         outcome, body = await self.review_thread.run(judged)
         if inspect.isawaitable(outcome):
@@ -332,7 +336,7 @@ class Endpoint(Generic[S]):
             response = error
         except BaseException as error:  # noqa: BLE001  # as above
             response = error
-        self._answer(call, *_encoded(call, response))
+        self._answer(call, *self._encoded(call, response))
 
     def _wait(self, work: Any) -> None:
         """Run a coroutine as a task."""
@@ -363,7 +367,7 @@ class Endpoint(Generic[S]):
         """Answer with 500, and log where the error was raised."""
         self.metrics.panics.inc()
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
-        self._send(call, 500, b"jobgate failed to review this; its log says why\n", {})
+        self._send(call, 500, f"{self.product.name} failed to review this; its log says why\n".encode(), {})
         _forget_origin(error)
 
     def _send(
@@ -416,21 +420,20 @@ class Endpoint(Generic[S]):
             return None
         return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
 
+    def _encoded(self, call: Call, outcome: Any) -> tuple[Any, bytes]:
+        """Return an outcome and its bytes; or the exception, if a rule yielded something that cannot be written."""
+        if isinstance(outcome, BaseException):
+            return outcome, b""
+        try:
+            assert call.admission is not None
+            return outcome, answer.review(call.admission.uid, outcome, self.product.hint)
+        except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
+            return error, b""
+
 
 def _forget_origin(error: BaseException) -> None:
     """Drop the traceback of an error: its frames hold the body until the garbage is collected."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
-
-
-def _encoded(call: Call, outcome: Any) -> tuple[Any, bytes]:
-    """Return an outcome and its bytes; or the exception, if a rule yielded something that cannot be written."""
-    if isinstance(outcome, BaseException):
-        return outcome, b""
-    try:
-        assert call.admission is not None
-        return outcome, answer.review(call.admission.uid, outcome)
-    except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
-        return error, b""
 
 
 def _verdict(response: Response | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import orjson
 
-logger = logging.getLogger("jobgate")
+logger = logging.getLogger("webhook")
 
 #: Seconds that a line may wait to be written together with others.
 BATCH_TIME = 0.05
@@ -39,12 +39,12 @@ class JSONFormatter(logging.Formatter):
 
 def line(created: float, level: str, message: str, fields: Mapping[str, Any]) -> str:
     """Return one line of JSON, in ASCII."""
-    whole = {"time": timestamp(created), "level": level, "message": message, **fields}
+    content = {"time": timestamp(created), "level": level, "message": message, **fields}
     try:
-        text = orjson.dumps(whole, default=str).decode()
+        text = orjson.dumps(content, default=str).decode()
     except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
         text = ""
-    return text if text and text.isascii() else json.dumps(whole, default=str)
+    return text if text and text.isascii() else json.dumps(content, default=str)
 
 
 def timestamp(moment: float) -> str:
@@ -147,8 +147,8 @@ def batching() -> AbstractContextManager[None]:
 
 
 def configure(level: int = logging.INFO) -> None:
-    """Send the logs of the process to standard error, as JSON lines."""
-    # These are in no line, but would be looked up for each.
+    """Write all logs of the process to standard error, as lines of JSON."""
+    # No line names them, but Python would look them up for each.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=level, handlers=[BatchHandler(sys.stderr)], force=True)
     # A port scan or a health probe on the TLS port must not fill the log.

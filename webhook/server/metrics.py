@@ -13,9 +13,11 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 from webhook.admission import Response
+from webhook.cause import Cause
 from webhook.server import body
 from webhook.server.candidate import Fault, ServingCertificate
 from webhook.server.limits import Shed
+from webhook.server.product import NAMELESS, Product
 from webhook.server.session import Failure
 
 #: The result of a certificate that is served.
@@ -28,64 +30,70 @@ LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.
 class Metrics:
     """The metrics of one server, in a registry of their own.
 
+    Metrics that controller-runtime does not have begin with the name of the product.
+
     The label `webhook` is the path if the server has it, and `unknown` otherwise, so that clients cannot add labels.
-    `docs/how-to/observe.md` explains each metric.
 
     Attributes:
         registry: the registry of all metrics.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, product: Product = NAMELESS) -> None:
         self.registry = CollectorRegistry()
+        self._product = product
         self._routes: list[RouteMetrics] = []
         self.registry.register(self)  # the collector of the metrics of the paths
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
         self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
         self.rejected = counter(
-            "jobgate_rejected_requests", "Requests that were rejected before the review, by reason.", ["reason"]
+            f"{product.name}_rejected_requests", "Requests that were rejected before the review, by reason.", ["reason"]
         )
         self.late = counter(
-            "jobgate_deadline_exceeded", "Requests that were answered later than their caller waits.", ["webhook"]
+            f"{product.name}_deadline_exceeded",
+            "Requests that were answered later than their caller waits.",
+            ["webhook"],
         )
         self.causes = counter(
-            "jobgate_denial_causes", "Causes of denials by kind, reason and rule.", ["kind", "reason", "rule"]
+            f"{product.name}_denial_causes", "Causes of denials by kind, reason and rule.", ["kind", "reason", "rule"]
         )
-        self.warnings = counter("jobgate_warnings", "Warnings to users.", ["kind", "phase"])
+        self.warnings = counter(
+            f"{product.name}_warnings", "Warnings of reviews, before duplicates are removed.", ["kind", "phase"]
+        )
         # Load.
-        self.connections = gauge("jobgate_connections", "Open connections to the admission port.")
+        self.connections = gauge(f"{product.name}_connections", "Open connections to the admission port.")
         self.shed = counter(
-            "jobgate_shed_requests", "Requests answered 429, by the limit that they exceeded.", ["reason"]
+            f"{product.name}_shed_requests", "Requests answered 429, by the limit that they exceeded.", ["reason"]
         )
         self.refused = counter(
-            "jobgate_refused_connections",
+            f"{product.name}_refused_connections",
             "Connections to the admission port that were closed at once: too many, or no file left for them.",
         )
         self.lag = histogram(
-            "jobgate_event_loop_lag_seconds",
+            f"{product.name}_event_loop_lag_seconds",
             "Delay of the event loop in seconds.",
             buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
         )
         # Certificates.
         self.generation = gauge(
-            "jobgate_certificate_generation",
+            f"{product.name}_certificate_generation",
             "Generation of the served certificate; 0 if it has none.",
         )
         self.not_before = gauge(
-            "jobgate_certificate_not_before_timestamp_seconds",
+            f"{product.name}_certificate_not_before_timestamp_seconds",
             "Start of validity of the served certificate or of its CA, whichever is later.",
         )
         self.not_after = gauge(
-            "jobgate_certificate_not_after_timestamp_seconds",
+            f"{product.name}_certificate_not_after_timestamp_seconds",
             "Expiry of the served certificate or of its CA, whichever is earlier; 0 if there is none.",
         )
         self.authority = gauge(
-            "jobgate_certificate_info",
+            f"{product.name}_certificate_info",
             "1 for the served certificate, by the beginning of the SHA-256 of its CA.",
             ["ca"],
         )
         self.reloads = counter(
-            "jobgate_certificate_reloads",
+            f"{product.name}_certificate_reloads",
             "Certificates that were offered, by result: served, or the fault.",
             ["result"],
         )
@@ -94,7 +102,7 @@ class Metrics:
             "certwatcher_read_certificate_errors", "Certificates that were offered and not served."
         )
         self.handshake_failures = counter(
-            "jobgate_tls_handshake_errors", "TLS handshakes that failed, by reason.", ["reason"]
+            f"{product.name}_tls_handshake_errors", "TLS handshakes that failed, by reason.", ["reason"]
         )
         for counted, reasons in (
             (self.rejected, body.Rejection),
@@ -127,11 +135,13 @@ class Metrics:
             "controller_runtime_webhook_requests_in_flight", "Admission requests being answered.", labels=["webhook"]
         )
         reviews = CounterMetricFamily(
-            "jobgate_reviews",
+            f"{self._product.name}_reviews",
             "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
             labels=["kind", "phase", "verdict"],
         )
-        operations = CounterMetricFamily("jobgate_patch_operations", "Operations of patches.", labels=["kind"])
+        operations = CounterMetricFamily(
+            f"{self._product.name}_patch_operations", "Operations of patches.", labels=["kind"]
+        )
         patched: Counted[str] = Counted()
         for route in self._routes:
             for code, count in dict(route.codes).items():
@@ -209,12 +219,8 @@ class RouteMetrics:
         if response is None:
             return
         self.operations += len(response.patch)
-        if response.notices:
-            self._metrics.warnings.labels(self.name, self.phase).inc(len(response.notices))
-        if not response.causes:
-            return
-        rules = response.rules or [""] * len(response.causes)
-        for (reason, rule), count in Counted(
-            zip((cause.reason for cause in response.causes), rules, strict=False)
-        ).items():
+        if notices := response.notices:
+            self._metrics.warnings.labels(self.name, self.phase).inc(len(notices))
+        causes = Counted((finding.reason, rule) for rule, finding in response.findings if isinstance(finding, Cause))
+        for (reason, rule), count in causes.items():
             self._metrics.causes.labels(self.name, reason, rule).inc(count)

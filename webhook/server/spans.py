@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from webhook.server.product import NAMELESS, Product
 from webhook.trace import Trace
 
 #: Fields of a request's log line that a span has already, or that would identify a person.
@@ -15,13 +16,14 @@ _LEFT_OUT = frozenset({"path", "milliseconds", "trace", "user"})
 class OpenTelemetry:
     """Records a server span for each request, as a child of the caller's span."""
 
-    def __init__(self, tracer: Any, api: Any) -> None:
+    def __init__(self, tracer: Any, api: Any, product: Product = NAMELESS) -> None:
         """`tracer` creates spans; `api` is the module `opentelemetry.trace`."""
         self._tracer = tracer
         self._api = api
+        self._product = product
 
     @classmethod
-    def exporting(cls) -> OpenTelemetry:
+    def exporting(cls, product: Product = NAMELESS) -> OpenTelemetry:
         """Return an instance that sends spans to the collector of the variables `OTEL_EXPORTER_OTLP_…`.
 
         Raises:
@@ -32,9 +34,9 @@ class OpenTelemetry:
         export = importlib.import_module("opentelemetry.sdk.trace.export")
         otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
         resources = importlib.import_module("opentelemetry.sdk.resources")
-        provider = sdk.TracerProvider(resource=resources.Resource.create({"service.name": "jobgate"}))
+        provider = sdk.TracerProvider(resource=resources.Resource.create({"service.name": product.name}))
         provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))
-        return cls(provider.get_tracer("jobgate"), api)
+        return cls(provider.get_tracer(product.name), api, product)
 
     def record(self, path: str, trace: Trace | None, times: tuple[int, int], fields: Mapping[str, Any]) -> None:
         """Record an answered request as a span.
@@ -49,7 +51,7 @@ class OpenTelemetry:
             f"POST {path}",
             context=self._below(trace),
             kind=self._api.SpanKind.SERVER,
-            attributes={f"jobgate.{key}": value for key, value in fields.items() if key not in _LEFT_OUT},
+            attributes={f"{self._product.name}.{key}": value for key, value in fields.items() if key not in _LEFT_OUT},
             start_time=times[0],
         )
         if fields["code"] >= 500:

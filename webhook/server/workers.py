@@ -26,20 +26,21 @@ from webhook.server import log
 from webhook.server.listener import BACKLOG, Sockets
 from webhook.server.log import logger
 from webhook.server.probes import Answers, answering
+from webhook.server.product import NAMELESS, Product
 
 #: The environment variable with the file descriptors of a worker's sockets.
-VARIABLE = "JOBGATE_WORKER_SOCKETS"
+VARIABLE = "WEBHOOK_WORKER_SOCKETS"
 #: Seconds between two checks of the workers, and least seconds between the starts of a worker and its successor.
 CHECK_PERIOD, RESTART_PERIOD = 0.5, 2.0
 #: Seconds for a worker to answer a probe. Workers answer them in a thread.
 TIMEOUT = 2.0
 
-#: How gauges of several workers are combined, if not to the largest.
+#: How gauges of several workers are combined, if not to the largest; without the name of the product.
 _GAUGES: dict[str, Callable[[Iterable[float]], float]] = {
-    "jobgate_connections": sum,
+    "connections": sum,
     "controller_runtime_webhook_requests_in_flight": sum,
-    "jobgate_certificate_generation": min,
-    "jobgate_certificate_not_after_timestamp_seconds": min,
+    "certificate_generation": min,
+    "certificate_not_after_timestamp_seconds": min,
 }
 _COUNTED = frozenset({"counter", "histogram", "summary"})
 
@@ -94,16 +95,19 @@ class Worker:
 class Supervisor:
     """The parent of the workers."""
 
-    def __init__(self, count: int, command: Sequence[str]) -> None:
+    def __init__(self, count: int, command: Sequence[str], product: Product = NAMELESS) -> None:
         """`command` starts a worker, which gets its sockets by the environment variable."""
         self._command = command
+        self._product = product
         self._stopping = False
         self._workers = [Worker(_plain()) for _ in range(count)]
         self._ended: Families = {}
         self._registry = CollectorRegistry()
         self._registry.register(self)  # the collector of the workers' metrics
         self._restarts = Counter(
-            "jobgate_worker_restarts", "Workers that ended by themselves and were replaced.", registry=self._registry
+            f"{product.name}_worker_restarts",
+            "Workers that ended by themselves and were replaced.",
+            registry=self._registry,
         )
 
     async def run(self, sockets: Sockets, *, stop: asyncio.Event) -> None:
@@ -181,7 +185,7 @@ class Supervisor:
         """Keep the counters of a worker that has ended, as last read: sums must not fall."""
         counted = {name: family for name, family in worker.families.items() if family.type in _COUNTED}
         worker.families = {}
-        self._ended = summed([self._ended, counted])
+        self._ended = summed([self._ended, counted], self._product)
 
     def _exposition(self) -> bytes:
         return generate_latest(self._registry)
@@ -192,7 +196,7 @@ class Supervisor:
             if worker.process is not None:
                 with suppress(OSError, http.client.HTTPException):
                     worker.families = families(worker.ask("/metrics")[1])
-        return summed([self._ended, *(worker.families for worker in self._workers)]).values()
+        return summed([self._ended, *(worker.families for worker in self._workers)], self._product).values()
 
 
 def families(text: str) -> Families:
@@ -200,7 +204,7 @@ def families(text: str) -> Families:
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
-def summed(parts: Sequence[Families]) -> Families:
+def summed(parts: Sequence[Families], product: Product) -> Families:
     """Return the metrics of several processes, combined."""
     combined: Families = {}
     for name, first in {name: family for part in reversed(parts) for name, family in part.items()}.items():
@@ -208,7 +212,7 @@ def summed(parts: Sequence[Families]) -> Families:
         for part in parts:
             for sample in part[name].samples if name in part else ():
                 values.setdefault((sample.name, tuple(sample.labels.items())), []).append(sample.value)
-        combine = sum if first.type in _COUNTED else _GAUGES.get(name, max)
+        combine = sum if first.type in _COUNTED else _GAUGES.get(name.removeprefix(f"{product.name}_"), max)
         family = combined[name] = Metric(name, first.documentation, first.type)
         for (sample_name, labels), numbers in values.items():
             family.add_sample(sample_name, dict(labels), combine(numbers))

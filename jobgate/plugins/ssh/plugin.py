@@ -30,6 +30,9 @@ USERS_PRIVATE, USERS_PUBLIC = "ssh-privatekey", "ssh-publickey"
 #: and everyone can write to the folder of a mounted Secret.
 FILES = (IDENTITY, PUBLIC, AUTHORIZED, CONFIG, KNOWN_HOSTS, HOST_KEY)
 
+#: The folder with the host keys of an image, in which `sshd` looks by default.
+SSHD = "/etc/ssh"
+
 #: Bytes of a Secret that are reserved for its keys; four RSA keys and their lines need less than half of it.
 _ROOM_FOR_KEYS = 16 * 1024
 
@@ -67,12 +70,15 @@ class Ssh(Plugin[SshArguments]):
         yield Derived("plugin ssh", "volume", "<job>-ssh", dns_label, len("-ssh"))
 
     def wire(self, pod: Pod, member: Member, arguments: SshArguments) -> None:
-        """Mount the files into the folder of the keys."""
+        """Mount the files into the folder of the keys, and the host key where sshd looks for it."""
         name = secret_name(member.crew)
         private = access.mode_of(member.part, arguments.folder)
         pod.volume({"name": name, "projected": {"sources": list(_sources(name, arguments, private))}})
-        for file in FILES:
-            pod.mount({"name": name, "mountPath": f"{arguments.folder}/{file}", "subPath": file, "readOnly": True})
+        places = {f"{arguments.folder}/{file}": file for file in FILES}
+        if not any(is_inside(SSHD, mount) for container in member.part.containers for mount in container.mounts):
+            places[f"{SSHD}/ssh_host_{arguments.ssh_key_type}_key"] = HOST_KEY
+        for place, file in places.items():
+            pod.mount({"name": name, "mountPath": place, "subPath": file, "readOnly": True})
 
     def objects(self, crew: Crew, arguments: SshArguments) -> Iterator[Declared]:
         """Yield the Secret of the keys. They are generated once, because running pods would not see new keys."""

@@ -10,6 +10,7 @@ import yaml
 from crdgen import crd, to_yaml
 from tests.crdgen.cli.conftest import Crdgen
 from tests.crdgen.cli.shop import ORDER
+from tests.crdgen.diff.builder import definition, obj, version
 
 OLD = to_yaml(crd(ORDER))
 WIDER = OLD.replace("maximum: 9", "maximum: 99")
@@ -28,7 +29,8 @@ def repository(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("new", "status", "last"), [(OLD, 0, "0 breaking, 0"), (WIDER, 0, "0 breaking, 1"), (TIGHTER, 1, "1 breaking, 0")]
+    ("new", "status", "last"),
+    [(OLD, 0, "0 breaking, 0"), (WIDER, 0, "0 breaking, 1"), (TIGHTER, 1, "1 breaking, 0")],
 )
 def test_two_files(crdgen: Crdgen, folder: Path, new: str, status: int, last: str) -> None:
     (folder / "old.yaml").write_text(OLD)
@@ -47,7 +49,89 @@ def test_a_break_is_reported_with_its_path_and_fix(crdgen: Crdgen, folder: Path)
     assert lines[2].startswith("      keep the bound")
     (entry,) = json.loads(crdgen("diff old.yaml new.yaml -o json").out)
     assert entry["breaks"] == ["stored", "clients"]
-    assert (entry["crd"], entry["version"], entry["path"]) == ("orders.shop.example.com", "v1", "spec.count")
+    assert entry["places"] == [{"crd": "orders.shop.example.com", "version": "v1", "path": "spec.count"}]
+
+
+def artifacts(bound: int) -> str:
+    """Return a CRD with the same type in four fields."""
+    artifact = obj(artifact=obj(size={"type": "integer", "maximum": bound}))
+    return yaml.safe_dump(definition(version(spec=obj(a=artifact, b=artifact, c=artifact, d=artifact))))
+
+
+@pytest.fixture
+def tighter(folder: Path) -> Path:
+    """Return a folder with CRDs that differ in four fields of one type."""
+    (folder / "old.yaml").write_text(artifacts(9))
+    (folder / "new.yaml").write_text(artifacts(5))
+    return folder
+
+
+def test_an_equal_change_in_several_places_is_one_finding(crdgen: Crdgen, tighter: Path) -> None:
+    answer = crdgen("diff old.yaml new.yaml")
+    assert answer.status == 1
+    assert answer.out.splitlines()[1:] == [
+        "  breaks stored, clients: artifact.size: maximum 9 is now 5: previously valid values are rejected",
+        "      in 4 places: v1 spec.a.artifact.size, v1 spec.b.artifact.size, v1 spec.c.artifact.size, and 1 more",
+        "      keep the bound, and reject more in new objects only, by a rule `oldSelf.hasValue() || (…)` with optionalOldSelf, or by a webhook",
+        "",
+        "1 breaking in 4 places, 0 compatible",
+    ]
+    (entry,) = json.loads(crdgen("diff old.yaml new.yaml -o json").out)
+    assert [place["path"][:6] for place in entry["places"]] == ["spec.a", "spec.b", "spec.c", "spec.d"]
+
+
+def test_a_release_note_has_the_changes_without_advice(crdgen: Crdgen, tighter: Path) -> None:
+    assert crdgen("diff old.yaml new.yaml -o markdown").out.splitlines()[:3] == [
+        "### Breaking changes",
+        "",
+        "- `artifact.size`: maximum 9 is now 5: previously valid values are rejected. Breaks stored objects, clients.",
+    ]
+    assert crdgen("diff old.yaml old.yaml -o markdown").out == "No changes.\n"
+
+
+ACCEPT_ALL = "- {what: maximum 9 is now 5, reason: 'more never worked'}\n"
+ACCEPT_ONE = "- {what: maximum 9, path: 'spec.b.*', crd: '*.example.com', reason: 'more never worked'}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "last", "unused"),
+    [
+        (ACCEPT_ALL, 0, "0 breaking, 1 accepted, 0 compatible", []),
+        (ACCEPT_ONE, 1, "1 breaking in 3 places, 1 accepted, 0 compatible", []),
+        (ACCEPT_ALL + ACCEPT_ONE.replace("spec.b", "spec.x"), 0, "0 breaking, 1 accepted, 0 compatible", [2]),
+        (
+            "# nothing\n- {what: minimum, reason: no}\n".replace("no}", "why}"),
+            1,
+            "1 breaking in 4 places, 0 compatible",
+            [2],
+        ),
+    ],
+)
+def test_an_accepted_break_does_not_fail_and_an_unused_entry_is_reported(
+    crdgen: Crdgen, tighter: Path, text: str, status: int, last: str, unused: list[int]
+) -> None:
+    (tighter / "accepted.yaml").write_text(text)
+    answer = crdgen("diff old.yaml new.yaml --accept accepted.yaml")
+    assert (answer.status, answer.out.splitlines()[-1]) == (status, last)
+    assert [line.partition(": ")[0] for line in answer.err.splitlines()] == [f"accepted.yaml:{line}" for line in unused]
+    assert ("accepted, breaks stored, clients" in answer.out) == ("accepted" in last)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("- what: a\n  reasons: b\n", "accepted.yaml:1: [0].reason: is missing: add it\naccepted.yaml:2: [0].reasons: is unknown: did you mean reason?\n"),
+        ("- what: a\n  reason: b\n- what: 5\n  reason: c\n", "accepted.yaml:3: [1].what: must be a text: quote it\n"),
+        ("what: a\n", "accepted.yaml:1: the file: must be a list\n"),
+        ("- [\n", "accepted.yaml:2:1: not YAML: did not find expected node content while parsing a flow node\n"),
+    ],
+)  # fmt: skip
+def test_an_error_in_the_list_of_accepted_breaks_names_line_and_field(
+    crdgen: Crdgen, tighter: Path, text: str, error: str
+) -> None:
+    (tighter / "accepted.yaml").write_text(text)
+    answer = crdgen("diff old.yaml new.yaml --accept accepted.yaml")
+    assert (answer.status, answer.err.replace("crdgen diff: ", "")) == (2, error)
 
 
 def test_a_removed_version_is_reported_with_the_command_for_stored_versions(crdgen: Crdgen, folder: Path) -> None:
@@ -79,7 +163,7 @@ def test_crds_in_directories_are_compared_by_name(crdgen: Crdgen, repository: Pa
     (repository / "crds" / "orders.yaml").unlink()
     answer = crdgen("diff crds --against HEAD -o json")
     assert answer.status == 1
-    assert {entry["crd"]: entry["breaks"] for entry in json.loads(answer.out)} == {
+    assert {entry["places"][0]["crd"]: entry["breaks"] for entry in json.loads(answer.out)} == {
         "orders.shop.example.com": ["stored", "clients", "apply"],
         "parcels.shop.example.com": [],
     }
@@ -107,8 +191,8 @@ def test_a_file_that_does_not_exist_at_the_revision_is_new(crdgen: Crdgen, repos
     ],
 )
 def test_errors_of_input_are_one_line(crdgen: Crdgen, repository: Path, line: str, message: str) -> None:
-    for name, version in (("old", "v1beta1"), ("empty", "v1")):
-        text = f"apiVersion: apiextensions.k8s.io/{version}\nkind: CustomResourceDefinition\n"
+    for name, served in (("old", "v1beta1"), ("empty", "v1")):
+        text = f"apiVersion: apiextensions.k8s.io/{served}\nkind: CustomResourceDefinition\n"
         (repository / f"{name}.yaml").write_text(text)
     answer = crdgen(line)
     assert (answer.status, answer.out) == (2, "")

@@ -9,7 +9,8 @@ import pytest
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen.diff import Break, diff
-from tests.crdgen.diff.builder import definition, version
+from tests.crdgen.diff.builder import definition, obj, version
+from tests.crdgen.diff.test_branches import EQUAL
 from tests.crdgen.diff.test_rules import FOR_NEW, OF_CHANGES, SELF
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -25,7 +26,7 @@ class Served:
         self.crd["metadata"] = {"name": f"{word}.example.com"}
         self.kind, self.objects = word.title(), f"/apis/example.com/v1/namespaces/default/{word}"
         status, answer = api.post(CRDS, self.crd)
-        assert status == 201, answer
+        assert status == 201, answer.get("message")
         wait_for(lambda: api.get(self.objects)[0] == 200, what=f"{self.kind} is served")
 
     @property
@@ -91,3 +92,18 @@ def test_a_version_with_stored_objects_cannot_be_removed(served: Any) -> None:
     assert "storedVersions" in answer["message"]
     (change,) = diff(definition(old, version("v2")), definition(version("v2")))
     assert Break.STORED in change.breaks
+
+
+def test_the_same_check_in_another_place_has_the_same_verdicts(served: Any) -> None:
+    fields = {
+        f"{side}{number}": case[place] for number, case in enumerate(EQUAL) for place, side in ((1, "a"), (2, "b"))
+    }
+    kind = served(version(spec=obj(**fields)))
+    values: list[Any] = ["", "a", "baaaaaaa", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", 0, 1, 2, ["abcdefgh"], ["b"]]
+    values += [{"a": "baaaaaaaaaaa"}, {"a": "a"}, {}]
+    for number, (case, *_) in enumerate(EQUAL):
+        # The API server accepts, by mistake, a list instead of a string with a format.
+        written = [value for value in values if not (isinstance(value, list) and "format" in case)]
+        verdicts = [[kind.create({f"{side}{number}": value})[0] for value in written] for side in ("a", "b")]
+        assert verdicts[0] == verdicts[1], case
+        assert {201, 422} <= set(verdicts[0]), case

@@ -1,13 +1,14 @@
 """Properties of the diff: no change for equal CRDs, no exceptions, and never a break that is not reported."""
 
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from crdgen.diff import Break, diff
+from crdgen.diff.normal import Normalizer
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.validation import checker
 from tests.crdgen.diff.builder import definition, version
@@ -211,6 +212,15 @@ def test_changes_without_a_break_of_stored_objects_break_none(data: st.DataObjec
             continue
         assert now.prune(stored_value) == stored_value, changes
         assert now.validate(stored(now, stored_value)) == [], changes
+
+
+@settings(max_examples=200)
+@given(SCHEMAS, st.data())
+def test_a_rewritten_schema_accepts_the_same_values(schema: dict[str, Any], data: st.DataObject) -> None:
+    rewritten = cast("dict[str, Any]", Normalizer()(schema))
+    for _ in range(4):
+        value = data.draw(values(schema) | VALUES, "value")
+        assert bool(checker(schema)(value)) == bool(checker(rewritten)(value)), rewritten
 
 
 @settings(max_examples=60)

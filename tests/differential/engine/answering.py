@@ -22,7 +22,8 @@ import jsonpatch
 import orjson
 
 from jobgate.cli.settings import Configured, installation
-from webhook import NoObjects, NotInstalled, Objects, Phase, Request, Response, User, review
+from jobgate.serving.metrics import PRODUCT
+from webhook import Cause, NoObjects, NotInstalled, Objects, Phase, Request, Response, User, review
 
 Json: TypeAlias = dict[str, Any]
 
@@ -123,13 +124,12 @@ class Answers:
 
 def _recorded(response: Response) -> Json:
     """Return the complete response, and a checksum of the bounded response for the API server."""
-    rules = response.rules or [""] * len(response.causes)
     return {
         "allowed": response.allowed,
-        "causes": [[rule, cause.to_status()] for rule, cause in zip(rules, response.causes, strict=True)],
+        "causes": [[rule, cause.to_status()] for rule, cause in response.findings if isinstance(cause, Cause)],
         "notices": [str(notice) for notice in response.notices],
         "patch": response.patch,
-        "sent": crc32(orjson.dumps(response.to_review())),
+        "sent": crc32(orjson.dumps(response.to_review(PRODUCT.hint))),
     }
 
 

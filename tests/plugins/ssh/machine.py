@@ -26,12 +26,14 @@ sshd:x:100:65534::/run/sshd:/usr/sbin/nologin
 """
 GROUP = "root:x:0:\nme:x:1000:\nnogroup:x:65534:\n"
 
-#: The home folders of an image, which are not to be those of this machine, and what sshd wants to be there.
+#: The folders of an image: its own home folders, what sshd needs, and the image's own host keys.
 HOMES = """
 mount -t tmpfs -o mode=0755 tmpfs /run && mkdir /run/sshd &&
 mount -t tmpfs -o mode=0700 tmpfs /root &&
 mount -t tmpfs -o mode=0755 tmpfs /home && mkdir /home/me && chown 1000:1000 /home/me &&
-mount -t tmpfs -o mode=0755 tmpfs /opt
+mount -t tmpfs -o mode=0755 tmpfs /opt &&
+mount -t tmpfs -o mode=0755 tmpfs /etc/ssh && touch /etc/ssh/sshd_config /etc/ssh/ssh_config &&
+for type in ecdsa ed25519; do ssh-keygen -q -t $type -N '' -f /etc/ssh/ssh_host_${type}_key || exit; done
 """
 
 
@@ -138,7 +140,7 @@ class Machine:
             place = mount["mountPath"]
             parent = place.rpartition("/")[0]
             script = (
-                f"mkdir -p -m 0755 {parent} && : > {place} && mount --bind {source}/{mount['subPath']} {place} && "
+                f"mkdir -p -m 0755 {parent} && touch {place} && mount --bind {source}/{mount['subPath']} {place} && "
                 f"mount -o remount,bind,ro {place}"
             )
             done = self.run("sh", "-c", script)

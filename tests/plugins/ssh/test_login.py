@@ -15,8 +15,8 @@ from tests.plugins.ssh.machine import NEEDS, Machine, User
 pytestmark = pytest.mark.needs(*NEEDS, root=True)
 
 #: As the documentation says it.
-ROOTS_SSHD = "/usr/sbin/sshd -D -e -h /root/.ssh/ssh_host_key"
-OTHERS_SSHD = "/usr/sbin/sshd -D -e -p 2222 -h /home/me/.ssh/ssh_host_key -o PidFile=none -o AuthorizedKeysFile=/home/me/.ssh/authorized_keys"
+ROOTS_SSHD = "/usr/sbin/sshd -D -e"
+OTHERS_SSHD = "/usr/sbin/sshd -D -e -p 2222 -o PidFile=none -o AuthorizedKeysFile=/home/me/.ssh/authorized_keys"
 DOCUMENTATION = Path("docs/reference/plugins/ssh.md")
 
 OTHERS_FLAGS = ["--ssh-key-file-path=/home/me/.ssh", "--ssh-port=2222"]
@@ -56,14 +56,14 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Start a pod of a case, with the Secrets of its namespace."""
     with ExitStack() as stack:
 
-        def started(case: Case, secrets: Mapping[str, Mapping[str, str]] | None = None, *, up: bool = True) -> Machine:
+        def started(case: Case, secrets: Mapping[str, Mapping[str, str]] | None = None) -> Machine:
             resolved = [f"job-learner-{index}{form}" for index in (0, 7) for form in FORMS if form]
             resolved += [f"boss.own{form.removeprefix('.di-job')}" for form in FORMS if form]
             machine = stack.enter_context(Machine(tmp_path, [*resolved, "elsewhere"]))
             pod = wired(case.job).value
             machine.mount(pod, secrets or {"job-ssh": keys(case.job)}, case.user.fs_group)
             said = machine.sshd(*case.sshd.split(), user=case.user)
-            assert ("Server listening" in said) is up, said
+            assert "Server listening" in said, said
             return machine
 
         yield started
@@ -125,6 +125,20 @@ def test_a_host_with_another_key_is_rejected(start: Start, who: str, host: str) 
     assert "Host key verification failed." in done.stderr
 
 
+def test_an_sshd_with_the_host_key_of_its_image_is_rejected(start: Start) -> None:
+    images_key = "/usr/sbin/sshd -D -e -h /etc/ssh/ssh_host_ecdsa_key"
+    case = Case(User(0), root=True, flags=(), sshd=images_key)
+    done = ssh(start(case), case, "job-learner-0")
+    assert done.returncode == 255
+    assert "Host key verification failed." in done.stderr
+
+
+def test_an_sshd_with_its_own_configuration_can_be_given_the_host_key(start: Start) -> None:
+    case = Case(User(0), root=True, flags=(), sshd=f"{ROOTS_SSHD} -f /dev/null -h /root/.ssh/ssh_host_key")
+    done = ssh(start(case), case, "job-learner-0")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_host_of_nobody_is_not_taken_for_one_of_the_job(start: Start) -> None:
     done = ssh(start(ROOT), ROOT, "elsewhere")
     assert done.returncode == 255
@@ -152,7 +166,7 @@ def test_a_user_may_bring_the_key_pair(start: Start, who: str) -> None:
 def test_root_with_a_group_is_rejected_for_a_reason(start: Start) -> None:
     """If this is let through, OpenSSH has changed its mind, and the plugin may too."""
     case = Case(User(0, 2000), root=True, flags=(), sshd=ROOTS_SSHD)
-    machine = start(case, up=False)
+    machine = start(case)
     done = ssh(machine, case, "job-learner-0")
     assert done.returncode == 255
     done = machine.run("ssh-keygen", "-y", "-f", "/root/.ssh/id_rsa", user=case.user)

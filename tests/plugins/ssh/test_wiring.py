@@ -11,8 +11,10 @@ PREPARE = CrewContainer("prepare", init=True)
 FILES = ["id_rsa", "id_rsa.pub", "authorized_keys", "config", "known_hosts", "ssh_host_key"]
 
 
-def mounts(folder: str) -> list[dict[str, Any]]:
-    return [{"name": "job-ssh", "mountPath": f"{folder}/{file}", "subPath": file, "readOnly": True} for file in FILES]
+def mounts(folder: str, key_type: str = "ed25519") -> list[dict[str, Any]]:
+    places = [(f"{folder}/{file}", file) for file in FILES]
+    places += [(f"/etc/ssh/ssh_host_{key_type}_key", "ssh_host_key")] if key_type else []
+    return [{"name": "job-ssh", "mountPath": path, "subPath": file, "readOnly": True} for path, file in places]
 
 
 def item(file: str, mode: int, key: str = "") -> dict[str, Any]:
@@ -67,6 +69,18 @@ def test_nothing_is_put_into_pods_whose_operator_does_it() -> None:
 def test_the_folder_is_the_one_that_is_asked_for() -> None:
     (container,) = wired(crew(flags=["--ssh-key-file-path=/home/me/.ssh/"])).value["spec"]["containers"]
     assert container["volumeMounts"] == mounts("/home/me/.ssh")
+
+
+def test_the_host_key_is_where_sshd_looks_for_a_key_of_its_type() -> None:
+    (container,) = wired(crew(flags=["--ssh-key-type=rsa"])).value["spec"]["containers"]
+    assert container["volumeMounts"] == mounts("/root/.ssh", "rsa")
+
+
+@pytest.mark.parametrize("folder", ["/etc/ssh", "/etc//ssh/", "/etc"])
+def test_a_folder_of_sshd_that_the_task_mounts_itself_stays_as_it_is(folder: str) -> None:
+    job = crew(part(containers=(CrewContainer("main", mounts=(folder,)),)))
+    (container,) = wired(job).value["spec"]["containers"]
+    assert container["volumeMounts"] == mounts("/root/.ssh", "")
 
 
 @pytest.mark.parametrize(

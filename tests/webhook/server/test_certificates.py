@@ -61,14 +61,14 @@ async def server(start: Start, certificates: Certificates, metrics: Metrics) -> 
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     """What is logged, as it is printed."""
-    caplog.set_level(logging.INFO, "jobgate")
+    caplog.set_level(logging.INFO, "webhook")
     printed: list[str] = []
     handler = logging.Handler()
     handler.setFormatter(JSONFormatter())
     handler.emit = lambda record: printed.append(handler.format(record))  # type: ignore[method-assign]
-    logging.getLogger("jobgate").addHandler(handler)
+    logging.getLogger("webhook").addHandler(handler)
     yield printed
-    logging.getLogger("jobgate").removeHandler(handler)
+    logging.getLogger("webhook").removeHandler(handler)
 
 
 def trusting(*generations: Generation) -> ssl.SSLContext:
@@ -90,7 +90,7 @@ async def test_without_a_certificate_no_handshake_succeeds_and_the_server_is_not
     answer = await server.probe("/readyz")
     assert (answer.code, answer.body) == (503, b"no certificate yet\n")
     assert (await server.probe("/healthz")).code == 200
-    assert (await server.metrics())['jobgate_tls_handshake_errors_total{reason="no-certificate"}'] == 1
+    assert (await server.metrics())['webhook_tls_handshake_errors_total{reason="no-certificate"}'] == 1
 
 
 async def test_the_server_becomes_ready_when_a_certificate_comes(server: Running, certificates: Certificates) -> None:
@@ -205,7 +205,7 @@ async def test_the_last_good_one_is_kept_counted_and_told(
     assert (await connection.ask(post())).code == 200
     assert (await server.probe("/readyz")).code == 200
     counted = await server.metrics()
-    assert counted[f'jobgate_certificate_reloads_total{{result="{fault}"}}'] == 2
+    assert counted[f'webhook_certificate_reloads_total{{result="{fault}"}}'] == 2
     assert counted["certwatcher_read_certificate_errors_total"] == 2
     (line,) = [json.loads(line) for line in lines if '"error"' in line]
     assert (line["message"], line["fault"]) == ("certificate rejected", fault)
@@ -224,16 +224,16 @@ async def test_the_metrics_tell_what_is_served(server: Running, certificates: Ce
     assert certificates.served
     counted = await server.metrics()
     assert {
-        "jobgate_certificate_generation": 2.0,
-        "jobgate_certificate_not_before_timestamp_seconds": (NOW - timedelta(hours=1)).timestamp(),
-        "jobgate_certificate_not_after_timestamp_seconds": (NOW + DAYS).timestamp(),
-        f'jobgate_certificate_info{{ca="{certificates.served.authority}"}}': 1.0,
-        'jobgate_certificate_reloads_total{result="served"}': 2.0,
-        'jobgate_certificate_reloads_total{result="key"}': 0.0,
+        "webhook_certificate_generation": 2.0,
+        "webhook_certificate_not_before_timestamp_seconds": (NOW - timedelta(hours=1)).timestamp(),
+        "webhook_certificate_not_after_timestamp_seconds": (NOW + DAYS).timestamp(),
+        f'webhook_certificate_info{{ca="{certificates.served.authority}"}}': 1.0,
+        'webhook_certificate_reloads_total{result="served"}': 2.0,
+        'webhook_certificate_reloads_total{result="key"}': 0.0,
         "certwatcher_read_certificate_total": 2.0,
         "certwatcher_read_certificate_errors_total": 0.0,
     }.items() <= counted.items()
-    assert len([name for name in counted if name.startswith("jobgate_certificate_info")]) == 1
+    assert len([name for name in counted if name.startswith("webhook_certificate_info")]) == 1
 
 
 def test_what_is_offered_again_is_not_taken_again(certificates: Certificates, lines: list[str]) -> None:
@@ -311,16 +311,16 @@ async def test_failed_handshakes_are_counted_by_why(
     async def counted() -> bool:
         gc.collect()
         samples = await server.metrics()
-        return samples[f'jobgate_tls_handshake_errors_total{{reason="{fault}"}}'] == 1
+        return samples[f'webhook_tls_handshake_errors_total{{reason="{fault}"}}'] == 1
 
     await until(counted)
     assert (
-        sum(v for k, v in (await server.metrics()).items() if k.startswith("jobgate_tls_handshake_errors_total")) == 1
+        sum(v for k, v in (await server.metrics()).items() if k.startswith("webhook_tls_handshake_errors_total")) == 1
     )
     connection = await server.connect(tls=trusting(FIRST))
     assert (await connection.ask(post())).code == 200
     assert (
-        sum(v for k, v in (await server.metrics()).items() if k.startswith("jobgate_tls_handshake_errors_total")) == 1
+        sum(v for k, v in (await server.metrics()).items() if k.startswith("webhook_tls_handshake_errors_total")) == 1
     )
 
 

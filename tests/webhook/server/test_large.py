@@ -74,7 +74,7 @@ async def test_too_many_large_objects_are_answered_429_and_small_ones_are_not(st
     assert await server.lives()
     rule.go.set()
     assert [(await answer).code for answer in waiting] == [200, 200]
-    assert (await server.metrics())['jobgate_shed_requests_total{reason="large"}'] == 1
+    assert (await server.metrics())['webhook_shed_requests_total{reason="large"}'] == 1
     assert (server.endpoint.in_flight, server.endpoint.held.bytes) == (0, 0)
 
 
@@ -95,7 +95,7 @@ async def test_a_large_object_whose_caller_has_left_is_not_reviewed(start: Start
     assert (await first).code == 200
     await until(lambda: server.endpoint.in_flight == 0)
     assert rule.begun == 1
-    assert (await server.metrics())['jobgate_rejected_requests_total{reason="left"}'] == 1
+    assert (await server.metrics())['webhook_rejected_requests_total{reason="left"}'] == 1
 
 
 async def test_a_large_object_that_is_broken_or_denied_is_answered_as_any_other(start: Start, rule: Held) -> None:
@@ -133,7 +133,7 @@ async def test_a_reviewer_that_is_too_busy_is_answered_429(start: Start) -> None
     server.endpoint.routes = {VALIDATE: Route("crews/scale", Phase.VALIDATE, busy)}
     refused = await server.ask(post())
     assert (refused.code, refused.headers["retry-after"]) == (429, "1")
-    assert (await server.metrics())['jobgate_shed_requests_total{reason="large"}'] == 1
+    assert (await server.metrics())['webhook_shed_requests_total{reason="large"}'] == 1
 
 
 async def test_a_large_object_that_something_is_asked_for_first_is_reviewed_apart_as_well(

@@ -103,7 +103,7 @@ async def test_large_bodies_together_are_told_to_come_back_and_small_ones_are_no
     assert await server.lives()
     assert (await slow.answer()).code == 408
     assert server.endpoint.held.bytes == 0
-    assert (await server.metrics())['jobgate_shed_requests_total{reason="buffered"}'] == 1
+    assert (await server.metrics())['webhook_shed_requests_total{reason="buffered"}'] == 1
 
 
 async def test_too_many_at_once_are_told_to_come_back(start: Start) -> None:
@@ -230,8 +230,8 @@ async def test_connections_beyond_the_cap_are_rejected_while_all_others_are_at_w
     await held[1].close()
     await until(server.lives)
     metrics = await server.metrics()
-    assert metrics["jobgate_refused_connections_total"] >= 2
-    assert metrics["jobgate_connections"] <= 3
+    assert metrics["webhook_refused_connections_total"] >= 2
+    assert metrics["webhook_connections"] <= 3
 
 
 @pytest.mark.parametrize(

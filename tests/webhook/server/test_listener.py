@@ -73,7 +73,7 @@ async def test_connections_for_which_no_file_is_left_are_rejected_and_told_of(sh
         for connection in waiting:
             await connection.close()
         assert await server.lives()
-        assert (await server.metrics())["jobgate_refused_connections_total"] >= 1
+        assert (await server.metrics())["webhook_refused_connections_total"] >= 1
 
 
 async def test_few_files_leave_few_connections_and_probes_are_answered(shown: Shown) -> None:

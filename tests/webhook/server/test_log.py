@@ -183,11 +183,11 @@ async def test_metrics_are_named_as_controller_runtime_names_them(server: Runnin
         f'controller_runtime_webhook_latency_seconds_bucket{{le="+Inf",webhook="{VALIDATE}"}}': 1.0,
         f'controller_runtime_webhook_requests_in_flight{{webhook="{VALIDATE}"}}': 0.0,
         "controller_runtime_webhook_panics_total": 0.0,
-        'jobgate_reviews_total{kind="crews.toys.example.com",phase="mutate",verdict="patched"}': 1.0,
-        'jobgate_reviews_total{kind="crews.toys.example.com",phase="validate",verdict="denied"}': 1.0,
-        'jobgate_denial_causes_total{kind="crews.toys.example.com",reason="FieldValueRequired",rule="plain_parts_have_names"}': 1.0,
-        'jobgate_shed_requests_total{reason="in-flight"}': 0.0,
-        "jobgate_connections": 0.0,
+        'webhook_reviews_total{kind="crews.toys.example.com",phase="mutate",verdict="patched"}': 1.0,
+        'webhook_reviews_total{kind="crews.toys.example.com",phase="validate",verdict="denied"}': 1.0,
+        'webhook_denial_causes_total{kind="crews.toys.example.com",reason="FieldValueRequired",rule="plain_parts_have_names"}': 1.0,
+        'webhook_shed_requests_total{reason="in-flight"}': 0.0,
+        "webhook_connections": 0.0,
     }.items() <= metrics.items()
 
 
@@ -195,13 +195,13 @@ async def test_what_users_are_told_is_counted_by_rule_and_never_by_name(server: 
     await server.ask(post(body(parts({}, {"name": "a", "replicas": 0}, {"name": "b", "template": {"privileged": 1}}))))
     await server.ask(post(body(parts({"role": "lead"})), MUTATE))
     metrics, kind = await server.metrics(), 'kind="crews.toys.example.com"'
-    causes = {name for name in metrics if name.startswith("jobgate_denial_causes_total")}
+    causes = {name for name in metrics if name.startswith("webhook_denial_causes_total")}
     assert causes == {
-        f'jobgate_denial_causes_total{{{kind},reason="FieldValueInvalid",rule="schema"}}',
-        f'jobgate_denial_causes_total{{{kind},reason="FieldValueRequired",rule="plain_parts_have_names"}}',
+        f'webhook_denial_causes_total{{{kind},reason="FieldValueInvalid",rule="schema"}}',
+        f'webhook_denial_causes_total{{{kind},reason="FieldValueRequired",rule="plain_parts_have_names"}}',
     }
-    assert metrics[f'jobgate_warnings_total{{{kind},phase="validate"}}'] == 1
-    assert metrics[f"jobgate_patch_operations_total{{{kind}}}"] == 2
+    assert metrics[f'webhook_warnings_total{{{kind},phase="validate"}}'] == 1
+    assert metrics[f"webhook_patch_operations_total{{{kind}}}"] == 2
 
 
 @pytest.mark.parametrize(
@@ -227,9 +227,9 @@ async def test_what_is_rejected_at_the_door_is_counted_and_logged_by_why(
     lines.clear()
     await server.ask(request_)
     metrics = await server.metrics()
-    counted = {name: value for name, value in metrics.items() if name.startswith("jobgate_rejected_requests_total")}
+    counted = {name: value for name, value in metrics.items() if name.startswith("webhook_rejected_requests_total")}
     assert {name for name, value in counted.items() if value} == {
-        f'jobgate_rejected_requests_total{{reason="{reason}"}}'
+        f'webhook_rejected_requests_total{{reason="{reason}"}}'
     }
     assert [json.loads(line)["reason"] for line in lines] == [reason]
 
@@ -237,7 +237,7 @@ async def test_what_is_rejected_at_the_door_is_counted_and_logged_by_why(
 async def test_what_is_no_http_is_counted(server: Running) -> None:
     for sent in (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", head(Transfer_Encoding="chunked") + b"zz\r\n"):
         await server.ask(sent)
-    assert (await server.metrics())['jobgate_rejected_requests_total{reason="not-http"}'] == 2
+    assert (await server.metrics())['webhook_rejected_requests_total{reason="not-http"}'] == 2
 
 
 async def test_an_answer_that_comes_after_its_caller_has_left_is_counted(server: Running) -> None:
@@ -247,12 +247,12 @@ async def test_an_answer_that_comes_after_its_caller_has_left_is_counted(server:
     server.endpoint.routes = {VALIDATE: Route("crews", Phase.VALIDATE, slowly)}
     await server.ask(post())
     await server.ask(post(path=f"{VALIDATE}?timeout=1s"))
-    assert (await server.metrics())[f'jobgate_deadline_exceeded_total{{webhook="{VALIDATE}"}}'] == 1
+    assert (await server.metrics())[f'webhook_deadline_exceeded_total{{webhook="{VALIDATE}"}}'] == 1
 
 
 async def test_how_late_the_server_is_is_measured(server: Running) -> None:
     async def measured() -> bool:
-        return (await server.metrics())["jobgate_event_loop_lag_seconds_count"] > 0
+        return (await server.metrics())["webhook_event_loop_lag_seconds_count"] > 0
 
     await until(measured)
 
@@ -285,7 +285,7 @@ class Written(io.StringIO):
 
 
 def record(message: str, level: int = logging.INFO, **fields: Any) -> logging.LogRecord:
-    record = logging.LogRecord("jobgate", level, "", 0, message, None, None)
+    record = logging.LogRecord("webhook", level, "", 0, message, None, None)
     record.fields = fields
     return record
 

@@ -21,9 +21,9 @@ def test_answers_are_counted_by_what_came_of_them_and_how_long_they_took() -> No
             ("controller_runtime_webhook_latency_seconds_bucket", {"webhook": "/mutate", "le": "0.0025"}),
             ("controller_runtime_webhook_latency_seconds_bucket", {"webhook": "/mutate", "le": "0.005"}),
             ("controller_runtime_webhook_latency_seconds_bucket", {"webhook": "/mutate", "le": "10.0"}),
-            ("jobgate_reviews_total", {"kind": "crews", "phase": "mutate", "verdict": "patched"}),
-            ("jobgate_patch_operations_total", {"kind": "crews"}),
-            ("jobgate_deadline_exceeded_total", {"webhook": "/mutate"}),
+            ("webhook_reviews_total", {"kind": "crews", "phase": "mutate", "verdict": "patched"}),
+            ("webhook_patch_operations_total", {"kind": "crews"}),
+            ("webhook_deadline_exceeded_total", {"webhook": "/mutate"}),
         )
     ]
     assert counted == [3, 4, 60.015, 0, 3, 3, 3, 6, 1]

@@ -57,8 +57,8 @@ async def test_a_request_is_a_span_below_its_callers(server: Running) -> None:
         "trace_flags": 1,
     }
     assert span["start_time"] <= span["end_time"]
-    assert span["attributes"]["jobgate.verdict"] == "allowed"
-    assert "jobgate.user" not in span["attributes"]
+    assert span["attributes"]["webhook.verdict"] == "allowed"
+    assert "webhook.user" not in span["attributes"]
     assert "status" not in span
 
 

@@ -81,7 +81,7 @@ async def test_what_is_no_tls_is_closed_without_a_word_in_the_log(
     async with asyncio.timeout(5):
         await connection.reader.read()
     assert await server.lives()
-    assert not [record for record in caplog.records if record.name == "jobgate" and record.levelname != "INFO"]
+    assert not [record for record in caplog.records if record.name == "webhook" and record.levelname != "INFO"]
 
 
 async def test_tls_on_the_plain_port_is_closed(server: Running, shown: Shown) -> None:

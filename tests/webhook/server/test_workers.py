@@ -15,6 +15,7 @@ import pytest
 
 from tests.webhook.server.offers import issued
 from tests.webhook.server.wire import PATIENCE, PROGRAM, VALIDATE, Running, Shown, post, shown_files, started, until
+from webhook.server.product import Product
 from webhook.server.workers import families, summed
 
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
@@ -76,7 +77,7 @@ async def test_two_workers_answer_and_their_metrics_are_summed(shown: Shown) -> 
             assert (await connection.ask(post())).code == 200
         assert len(workers.children()) == 2
         metrics = await workers.server.metrics()
-        assert (metrics[REQUESTS], metrics["jobgate_connections"]) == (20, 20)
+        assert (metrics[REQUESTS], metrics["webhook_connections"]) == (20, 20)
         bucket = f'controller_runtime_webhook_latency_seconds_bucket{{le="+Inf",webhook="{VALIDATE}"}}'
         assert metrics[bucket] == 20
 
@@ -93,7 +94,7 @@ async def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(sho
         await until(workers.ready, 60)
         assert await workers.server.lives()
         assert await workers.answered() == 11
-        assert (await workers.server.metrics())["jobgate_worker_restarts_total"] == 1
+        assert (await workers.server.metrics())["webhook_worker_restarts_total"] == 1
         assert workers.logged("worker ended") == 1
 
 
@@ -125,7 +126,7 @@ async def test_each_worker_takes_over_another_certificate(tmp_path: Path) -> Non
 
         async def taken() -> bool:
             metrics = await workers.server.metrics()
-            return metrics['jobgate_certificate_reloads_total{result="served"}'] == 4
+            return metrics['webhook_certificate_reloads_total{result="served"}'] == 4
 
         await until(taken)
         workers.server.client = second_files.client
@@ -135,20 +136,20 @@ async def test_each_worker_takes_over_another_certificate(tmp_path: Path) -> Non
 
 TEXT = """# TYPE calls_total counter
 calls_total{code="200"} %d
-# TYPE jobgate_connections gauge
-jobgate_connections %d
-# TYPE jobgate_certificate_generation gauge
-jobgate_certificate_generation %d
+# TYPE webhook_connections gauge
+webhook_connections %d
+# TYPE webhook_certificate_generation gauge
+webhook_certificate_generation %d
 # TYPE jobgate_cache_age_seconds gauge
 jobgate_cache_age_seconds{resource="jobs"} %d
 """
 
 
 async def test_counters_and_load_are_summed_and_of_states_the_worst_is_shown() -> None:
-    combined = summed([families(TEXT % numbers) for numbers in ((1, 2, 3, 4), (10, 20, 30, 40))])
+    combined = summed([families(TEXT % numbers) for numbers in ((1, 2, 3, 4), (10, 20, 30, 40))], Product("webhook"))
     assert {name: family.samples[0].value for name, family in combined.items() if family.samples} == {
         "calls": 11,
-        "jobgate_connections": 22,
-        "jobgate_certificate_generation": 3,
+        "webhook_connections": 22,
+        "webhook_certificate_generation": 3,
         "jobgate_cache_age_seconds": 40,
     }

@@ -178,7 +178,7 @@ class Running:
 
     async def connected(self) -> int:
         """How many connections the admission port has."""
-        return int((await self.metrics())["jobgate_connections"])
+        return int((await self.metrics())["webhook_connections"])
 
     async def left(self) -> bool:
         """Whether everybody has left the admission port."""
