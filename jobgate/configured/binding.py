@@ -23,6 +23,8 @@ from jobgate.rules.shared import shared_rules
 from webhook.values import labels_of, mapping, metadata_of
 
 _GANG: Final = "min_available"
+#: Shared rules that are replaced, or left out because the operators know queues themselves.
+_INSTEAD: Final = {"derived_names_are_legal": (derived_names_are_valid,), "kueue_counts_pods_once": ()}
 
 
 def configured(
@@ -37,7 +39,7 @@ def configured(
         enforced: whether objects with faults are denied.
     """
     version = version or entry.versions[0]
-    rules = (*shared_rules({"derived_names_are_legal": (derived_names_are_valid,)}), *own_rules(entry))
+    rules = (*shared_rules(_INSTEAD), *own_rules(entry))
     return ConfiguredKind(
         group=entry.group,
         version=version,
