@@ -61,8 +61,8 @@ def _answer(
     find: Callable[[str, str, str], Path | None],
     runs: Callable[[str, str, str], bool],
 ) -> None:
-    connection: ssl.SSLSocket = request.connection  # type: ignore[assignment]
-    subject = dict(pair for names in (connection.getpeercert() or {}).get("subject", ()) for pair in names)
+    certificate: Any = request.connection.getpeercert() or {}
+    subject = dict(pair for names in certificate.get("subject", ()) for pair in names)
     url = urlsplit(request.path)
     query = {key: values[-1] for key, values in parse_qs(url.query).items()}
     steps = [unquote(step) for step in url.path.split("/")[1:]]

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.needs(*NEEDS, root=True)
 
 WAIT = 120.0
 #: Kubernetes notices after 8 seconds that a kubelet has stopped, and deletes its pods a second later.
-FLAGS = {
+FLAGS: Any = {
     "apiserver_flags": ["--default-unreachable-toleration-seconds=1"],
     "manager_flags": ["--node-monitor-grace-period=8s", "--node-monitor-period=1s"],
 }
@@ -34,7 +34,7 @@ COUNT = "trap '' TERM; while true; do echo still; sleep 0.2; done"
 @pytest.fixture(scope="module")
 def plane(whole_assets: WholeAssets) -> Iterator[WholeControlPlane]:
     """A control plane that notices dead nodes, without simulated ones."""
-    with WholeControlPlane(whole_assets, nodes=0, **FLAGS) as plane:  # type: ignore[arg-type]
+    with WholeControlPlane(whole_assets, nodes=0, **FLAGS) as plane:
         yield plane
 
 
