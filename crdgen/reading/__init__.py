@@ -11,6 +11,6 @@ Other YAML files, such as settings, are read in the same way, with the same limi
 
 from crdgen.reading.documents import MAX_DEPTH
 from crdgen.reading.lines import Lines
-from crdgen.reading.manifest import Manifest, UnreadableManifest, read, read_value, read_values
+from crdgen.reading.manifest import Manifest, UnreadableManifest, path_text, read, read_value, read_values
 
-__all__ = ["MAX_DEPTH", "Lines", "Manifest", "UnreadableManifest", "read", "read_value", "read_values"]
+__all__ = ["MAX_DEPTH", "Lines", "Manifest", "UnreadableManifest", "path_text", "read", "read_value", "read_values"]

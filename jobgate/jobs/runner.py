@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, Literal
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, Spec
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
 from jobgate.jobs.task import Task
 from jobgate.plugins import Crew, Member, Variable
@@ -160,6 +161,10 @@ class Runner(ABC, Generic[Spec]):
     def retry(self, job: Job[Spec], task: Task) -> Retry:
         """Return how failed pods of a task are replaced. Called whenever its batch Job is created or updated."""
         return Retry()
+
+    def policies(self, job: Job[Spec]) -> Iterable[LifecyclePolicy]:
+        """Return lifecycle policies of the kind. Those of the task and of the job apply first, if it has some."""
+        return ()
 
     def restart_limit(self, job: Job[Spec]) -> int | None:
         """Return the number of restarts before the job has failed; None for no limit."""

@@ -88,7 +88,12 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
         item = items.schema_of(document)
         return _of_no_kind(document, options.kinds) if item is None else _item(document, item, options)
     kind, schema = served
-    if schema is not kind.schema and isinstance(kind, JobKind) and kind.resource.conversion is not None:
+    if (
+        schema is not kind.schema
+        and isinstance(kind, JobKind)
+        and kind.resource
+        and kind.resource.conversion is not None
+    ):
         warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
         return _not_reviewed(document, warning)
     try:
@@ -150,14 +155,11 @@ def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobK
         return kind, kind.schema
     group, _, version = str(document.get("apiVersion")).rpartition("/")
     for candidate in kinds:
-        versions = candidate.resource.versions if isinstance(candidate, JobKind) else ()
-        served = any(entry.name == version and entry.served for entry in versions)
-        if (
-            served
-            and isinstance(candidate, JobKind)
-            and (candidate.group, candidate.kind) == (group, document.get("kind"))
-        ):
-            return candidate, StructuralSchema(candidate.resource, version=version)
+        resource = candidate.resource if isinstance(candidate, JobKind) else None
+        if resource is None or (candidate.group, candidate.kind) != (group, document.get("kind")):
+            continue
+        if any(entry.name == version and entry.served for entry in resource.versions):
+            return candidate, StructuralSchema(resource, version=version)
     return None
 
 

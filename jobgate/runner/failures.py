@@ -24,6 +24,7 @@ from typing import Any, Final
 from crdgen.durations import nanoseconds
 from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
+from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook.values import items, mapping, metadata_of, objects, spec_of
@@ -89,7 +90,7 @@ def _acts_on_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
 
 def _actions_by_exit_code(job: Job[Any], task: Task) -> dict[int, Action | None]:
     """Return the action after each exit code that a policy names."""
-    codes = (policy.exit_code for owner in (task, job) for policy in policies_of(owner))
+    codes = (policy.exit_code for policy in _policies(job, task))
     matches = ((code, matching(job, task, LifecycleEvent.POD_FAILED, code)) for code in codes if code)
     return {code: policy.action for code, policy in matches if policy is not None}
 
@@ -104,7 +105,7 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
     failed = matching(job, task, LifecycleEvent.POD_FAILED)
     if failed is not None and failed.action in ON_PODS:
         return "In", sorted(not_replaced)
-    policies = [policy for owner in (task, job) for policy in policies_of(owner)]
+    policies = list(_policies(job, task))
     evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
     deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
     killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in ON_PODS) else ()
@@ -298,17 +299,22 @@ class DueAnswers:
 def matching(
     job: Job[Any], task: Task | None, event: LifecycleEvent, exit_code: int | None = None
 ) -> LifecyclePolicy | None:
-    """Return the first policy for an event: of the task, else of the job."""
-    for owner in (task, job):
-        if owner is None:
-            continue
-        for policy in policies_of(owner):
-            named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
-            if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
-                return policy
-            if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
-                return policy
+    """Return the first policy for an event."""
+    for policy in _policies(job, task):
+        named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
+        if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
+            return policy
+        if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
+            return policy
     return None
+
+
+def _policies(job: Job[Any], task: Task | None) -> Iterator[LifecyclePolicy]:
+    """Yield the policies of a task, of its job and of the kind: the first that matches applies."""
+    for owner in (task, job):
+        yield from () if owner is None else policies_of(owner)
+    runner = runner_of(job.kind)
+    yield from () if runner is None else runner.policies(job)
 
 
 def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
