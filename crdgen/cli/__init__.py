@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "docs": ("generate a Markdown reference page", "crdgen.cli.docs"),
     "check": ("check that generated files are up to date", "crdgen.cli.check"),
     "eval": ("validate objects against a CRD", "crdgen.cli.evaluate"),
+    "test": ("run test cases of CRDs and policies", "crdgen.cli.cases"),
 }
 
 

@@ -108,7 +108,9 @@ def control(
     _require(leader)
     log.configure()
     given = configured.settings
-    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
+    settings = ControllerSettings(
+        given.domain, requests_per_second, plugins=given.plugins, offered=given.offered, namespace=leader.namespace
+    )
     kinds = tuple(wired(configured.kinds, given.runs))
 
     async def controller(client: Client, metrics: ControllerMetrics) -> Controller:

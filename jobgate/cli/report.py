@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from crdgen.cli.sources import UsageError, content, in_folder, parsed
-from crdgen.reading import Manifest
+from crdgen.reading import Manifest, path_text
 from jobgate.importing.document import looks_like_openpai, unquoted
 from jobgate.offline.judge import Verdict
 from jobgate.prerequisites.models import GROUP
@@ -31,7 +31,7 @@ def _files(path: str) -> Sequence[str]:
     """Return the file, or the files in a directory, not in its subdirectories, as `kubectl apply -f` reads them."""
     if path == "-" or not Path(path).is_dir():
         return [path]
-    return [str(file) for file in in_folder(Path(path), "*")]
+    return in_folder(Path(path), recursive=False)
 
 
 def _objects(file: str) -> list[Manifest]:
@@ -58,7 +58,7 @@ def name_of(document: Mapping[str, Any]) -> str:
 def reading_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield what kubectl ignores in the text of an object without a warning."""
     for path in manifest.duplicates:
-        yield f"{line(path, PATH_LIMIT)}: duplicate key; kubectl silently uses the last one"
+        yield f"{line(path_text(path), PATH_LIMIT)}: duplicate key; kubectl silently uses the last one"
 
 
 def read_files(files: Iterable[str]) -> tuple[list[Manifest], bool]:

@@ -11,7 +11,8 @@ import yaml
 
 from crdgen.reading import Manifest
 from jobgate.cli.report import finish, name_of, read_files, reading_warnings, text_report
-from jobgate.cli.settings import Configured, installation
+from jobgate.cli.settings import CRDS, Configured, installation
+from jobgate.configured import catalogued
 from jobgate.jobs.runner import left_alone
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
@@ -44,6 +45,7 @@ def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Stand
 )
 @click.option("--user", default="", help="Name of the user who applies the objects.")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
+@CRDS
 @installation
 @click.pass_context
 def review(  # noqa: PLR0913 - one argument an option
@@ -56,6 +58,7 @@ def review(  # noqa: PLR0913 - one argument an option
     pod_security: Standard | None,
     user: str,
     output: str,
+    crds: dict[str, dict[str, Any]],
     configured: Configured,
 ) -> None:
     """Review the objects in FILEs as the webhook would, without a cluster: errors, warnings, changes.
@@ -72,7 +75,7 @@ def review(  # noqa: PLR0913 - one argument an option
         context.exit(2)
     manifests, broken = read_files(files)
     options = ReviewOptions(
-        kinds=configured.kinds,
+        kinds=catalogued(configured.kinds, crds),
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,

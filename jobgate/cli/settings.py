@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 import click
 from pydantic.alias_generators import to_camel
 
+from crdgen.cli.sources import UsageError, definitions
 from jobgate.cli.cluster import grouped, require_dns_name
+from jobgate.configured import Entry, InvalidEntry, named_in_catalogue, names, read_entries, versions_of
 from jobgate.jobs.context import JOB_PODS, Settings
 from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.jobs.kind import JobKind
@@ -19,12 +21,16 @@ from jobgate.jobs.runner import runner_of
 from jobgate.kinds import installed
 from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
 from jobgate.names import DOMAIN, dns_label, dns_subdomain
-from jobgate.plugins import Arguments, leave_out, offered, parse
+from jobgate.plugins import Arguments, Plugin, offered, parse
+from jobgate.plugins import installed as installed_plugins
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from jobgate.rules.ignored import FIELDS
 from jobgate.serving.reload import InvalidSettings, KindFile
 from webhook import Path, Registry
+from webhook.values import mapping
 
+#: The value of `--kinds` that names all entries of the catalogue.
+ALL_ENTRIES = "catalogue"
 _ENFORCE, _WARN = "enforce", "warn"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,8 +55,9 @@ def _configured(  # noqa: PLR0913 - a setting each
     *,
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
-    without_plugin: tuple[str, ...],
+    offered: Mapping[str, Plugin[Any]],
     kinds: Registry[JobKind],
+    more_kinds: tuple[JobKind, ...] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -58,7 +65,6 @@ def _configured(  # noqa: PLR0913 - a setting each
     job_pods: int = JOB_PODS,
     mode: str = _ENFORCE,
 ) -> dict[str, Configured]:
-    leave_out(without_plugin)
     try:
         settings = {file.plural: file.read() for file in kind_settings}
     except InvalidSettings as error:
@@ -68,12 +74,17 @@ def _configured(  # noqa: PLR0913 - a setting each
         forgetful_writers=frozenset(forgetful_writer),
         kinds=settings,
         plugins=queueing,
+        offered=offered,
         domain=cluster_domain,
         runs=frozenset(run),
         job_pods=job_pods,
         enforces=mode == _ENFORCE,
     )
-    return {"configured": Configured(admission, Registry(kinds), kind_settings)}
+    try:
+        registry = Registry((*kinds, *more_kinds))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--kinds") from None
+    return {"configured": Configured(admission, registry, kind_settings)}
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
@@ -110,10 +121,10 @@ def among(names: Iterable[str], known: Iterable[str]) -> None:
         raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known) or '(none)'}")
 
 
-def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    leave_out(())
+def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Mapping[str, Plugin[Any]]:
+    """Return all plugins except the named ones."""
     among(values, offered())
-    return values
+    return {name: plugin for name, plugin in installed_plugins().items() if name not in values}
 
 
 def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind]:
@@ -121,6 +132,29 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
+
+
+def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Entry, ...]:
+    """Return the entries of files and of the catalogue."""
+    found: list[Entry] = []
+    for value in values:
+        try:
+            if value == ALL_ENTRIES:
+                found += (entry for name in names() for entry in named_in_catalogue(name))
+            elif named := named_in_catalogue(value):
+                found += named
+            else:
+                found += read_entries(FilePath(value).read_bytes(), value)
+        except InvalidEntry as error:
+            raise click.BadParameter(f"\n{error}") from None
+        except OSError as error:
+            known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
+            raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
+    return tuple(found)
+
+
+def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:
+    return tuple(kind for entry in entries(context, parameter, values) for kind in versions_of(entry))
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -195,6 +229,23 @@ def queues_text(path: FilePath | None) -> str:
     return content
 
 
+def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return the CRDs in files and below directories, by name."""
+    try:
+        manifests = [manifest.object for file in values for manifest in definitions(file)]
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+    return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
+
+
+CRDS = click.option(
+    "--crd",
+    "crds",
+    multiple=True,
+    metavar="FILE",
+    callback=_crds,
+    help="CRD of a kind of --kinds or of the catalogue, which gives its schema; repeatable. FILE may be a directory.",
+)
 RUN = setting(
     "--run",
     multiple=True,
@@ -271,6 +322,11 @@ _MODE = setting(
     show_default=True,
     help="Whether to deny invalid jobs, or only to warn.",
 )
+KINDS_HELP = "YAML file that describes a kind of job that others define, or its name in the catalogue, for example \
+rayjobs.ray.io; `catalogue` for all of it; repeatable."
+_MORE_KINDS = setting(
+    "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
+)
 WITHOUT_KIND = setting(
     "--without-kind",
     "kinds",
@@ -281,6 +337,7 @@ WITHOUT_KIND = setting(
 )
 WITHOUT_PLUGIN = setting(
     "--without-plugin",
+    "offered",
     multiple=True,
     metavar="NAME",
     callback=_plugins,
@@ -292,4 +349,6 @@ _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
 running = grouped(_configured, RUN, *_WIRING)
 #: Add the settings of an installation, as `configured`.
-installation = grouped(_configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, *_WIRING)
+installation = grouped(
+    _configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING
+)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.names import MANAGED_BY, label_value
-from jobgate.plugins import SECRET, Crew, Declared, ObjectType, Plugin, carried_out, installed
+from jobgate.plugins import SECRET, Crew, Declared, ObjectType, Plugin, carried_out
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 
@@ -16,16 +16,17 @@ from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 _GROUPS = {system: ObjectType(version, "PodGroup", plural) for system, (version, plural) in GROUPS.items()}
 
 
-def followed(plugins: Mapping[str, Any]) -> list[Resource]:
+def followed(offered: Iterable[Plugin[Any]], imposed: Mapping[str, Any]) -> list[Resource]:
     """Return what is followed: seen when it changes, and deleted when it is no longer declared.
 
     Secrets are not: the controller cannot list them.
 
     Args:
-        plugins: those that the installation asks for, each with its arguments.
+        offered: plugins that jobs can request.
+        imposed: plugins that the installation requests for every job, with their arguments.
     """
-    types = dict.fromkeys(one for plugin in installed().values() for one in plugin.creates if one != SECRET)
-    queueing = plugins.get(Queueing.name)
+    types = dict.fromkeys(type_ for plugin in offered for type_ in plugin.creates if type_ != SECRET)
+    queueing = imposed.get(Queueing.name)
     group = _GROUPS.get(queueing.system) if isinstance(queueing, QueueingArguments) else None
     return [_resource(one) for one in (*types, *([group] if group else []))]
 

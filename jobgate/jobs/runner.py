@@ -11,12 +11,13 @@ from typing import Any, Final, Generic, Literal
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, Spec
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
 from jobgate.jobs.task import Task
 from jobgate.plugins import Crew, Member, Variable
 from webhook.values import text
 
-#: Reason for the failure of a job that has used up its restarts, if only restarts of the whole job count.
+#: Reason for the failure of a job that has used up its restarts, if only restarts by actions count.
 NO_RESTART: Final = "NoRestartLeft"
 
 
@@ -138,6 +139,10 @@ class Runner(ABC, Generic[Spec]):
         names = tuple((name, False) for _, name, _ in task.depends_on.names(task.path))
         return StartCondition(names, any_suffices=task.depends_on.any_suffices and len(names) > 1)
 
+    def has_own_order(self, job: Job[Spec]) -> bool:
+        """Return whether the job itself orders its tasks. An order that only the kind implies gives way to a gang."""
+        return True
+
     def gang_minimum(self, job: Job[Spec]) -> int:
         """Return the number of pods that must start together; 0 for no gang. Called if a gang scheduler is set."""
         return gang_minimum(job)
@@ -148,14 +153,18 @@ class Runner(ABC, Generic[Spec]):
 
     # How a failed or evicted pod is answered: `jobgate/runner/failures.py` carries it out
 
-    #: Whether only restarts of the whole job count for `restart_limit`, and not those of tasks and pods.
-    counts_job_restarts_only: bool = False
+    #: Whether only restarts that a policy or a user asks for count for `restart_limit`, and not each replaced pod.
+    counts_actions_only: bool = False
     #: Whether a policy that matches wins over the success of the job.
     policies_before_success: bool = False
 
     def retry(self, job: Job[Spec], task: Task) -> Retry:
         """Return how failed pods of a task are replaced. Called whenever its batch Job is created or updated."""
         return Retry()
+
+    def policies(self, job: Job[Spec]) -> Iterable[LifecyclePolicy]:
+        """Return lifecycle policies of the kind. Those of the task and of the job apply first, if it has some."""
+        return ()
 
     def restart_limit(self, job: Job[Spec]) -> int | None:
         """Return the number of restarts before the job has failed; None for no limit."""

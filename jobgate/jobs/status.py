@@ -33,8 +33,12 @@ class RunnerState(Model):
     released: Annotated[
         dict[str, str] | None, Doc("Resources that the queue counts the job with: the most that its pods may request.")
     ] = None
-    resumed: Annotated[_Count | None, Doc("Number of attempts that began because the job was resumed.")] = None
-    deleted: Annotated[list[str] | None, Atomic, Doc("UIDs of pods and Commands that the runner deletes.")] = None
+    arrival: Annotated[
+        int | None, Int64(minimum=0), Doc("Resource version by which jobs that were created in one second are ordered.")
+    ] = None
+    deleted: Annotated[
+        list[str] | None, Atomic, Doc("UIDs of pods and Commands that were answered or are deleted.")
+    ] = None
     asked: Annotated[str | None, Doc("Action that a user asked for, until it is carried out.")] = None
 
 

@@ -64,6 +64,7 @@ class Verdict:
         status: the Status that the user would get, if the object is denied.
         warnings: the warnings that the user would get.
         reviewed: whether the object is of a kind of ours.
+        rules: names of the rules that found a fault or gave a warning.
     """
 
     allowed: bool
@@ -72,6 +73,7 @@ class Verdict:
     status: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     reviewed: bool = True
+    rules: frozenset[str] = frozenset()
 
 
 def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
@@ -86,7 +88,12 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
         item = items.schema_of(document)
         return _of_no_kind(document, options.kinds) if item is None else _item(document, item, options)
     kind, schema = served
-    if schema is not kind.schema and isinstance(kind, JobKind) and kind.resource.conversion is not None:
+    if (
+        schema is not kind.schema
+        and isinstance(kind, JobKind)
+        and kind.resource
+        and kind.resource.conversion is not None
+    ):
         warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
         return _not_reviewed(document, warning)
     try:
@@ -106,6 +113,7 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
     result = result | {"apiVersion": document["apiVersion"]}
+    rules = frozenset(name for name, _ in validation.findings)
     if causes := _denied_by_schema(kind, schema, result, old):
         every = {str(cause): cause for cause in (*causes, *validation.causes)}
         validation = replace(validation, findings=()).reporting(*every.values(), *validation.notices)
@@ -115,6 +123,7 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
         patch=difference(document, result),
         status=None if validation.allowed else validation.status(),
         warnings=(*warnings, *(str(notice) for notice in validation.notices)),
+        rules=rules,
     )
 
 
@@ -146,14 +155,11 @@ def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobK
         return kind, kind.schema
     group, _, version = str(document.get("apiVersion")).rpartition("/")
     for candidate in kinds:
-        versions = candidate.resource.versions if isinstance(candidate, JobKind) else ()
-        served = any(entry.name == version and entry.served for entry in versions)
-        if (
-            served
-            and isinstance(candidate, JobKind)
-            and (candidate.group, candidate.kind) == (group, document.get("kind"))
-        ):
-            return candidate, StructuralSchema(candidate.resource, version=version)
+        resource = candidate.resource if isinstance(candidate, JobKind) else None
+        if resource is None or (candidate.group, candidate.kind) != (group, document.get("kind")):
+            continue
+        if any(entry.name == version and entry.served for entry in resource.versions):
+            return candidate, StructuralSchema(resource, version=version)
     return None
 
 

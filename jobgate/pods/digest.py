@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
@@ -16,6 +17,7 @@ from jobgate.jobs.job import job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import is_run
 from jobgate.plugins import Crew
+from jobgate.plugins.queueing import Queueing
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from jobgate.room import Room
 from webhook.review import as_stored
@@ -75,7 +77,15 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
         job = job_of(kind, as_stored(kind, document, Context(settings, namespace=namespace, name=name)))
         if not job.has_readable_tasks:
             return UnusableJob(uid, UNREADABLE)
-        crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=settings.plugins)
+        crew = crew_of(
+            job,
+            namespace,
+            name,
+            uid,
+            domain=settings.domain,
+            imposed=_imposed(kind, settings),
+            plugins=settings.offered,
+        )
     except Exception as error:  # noqa: BLE001  # one invalid job must not affect the others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its message may contain values of the job
@@ -88,6 +98,15 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
         _logger.warning("job too large for plugins", extra={"fields": {**fields, "tasks": len(crew.parts)}})
         return UnusableJob(uid, OVERSIZED)
     return crew
+
+
+def _imposed(kind: JobKind, settings: Settings) -> Mapping[str, Any]:
+    """Return the plugins that the installation requests for jobs of a kind.
+
+    The runner forms the groups of the kinds that it runs: of all their jobs, also of those that it has not taken over.
+    """
+    left_out = {Queueing.name} if kind.qualified_plural in settings.runs else ()
+    return {name: arguments for name, arguments in settings.plugins.items() if name not in left_out}
 
 
 class Digests:

@@ -9,11 +9,12 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, own_priority_class
 from jobgate.jobs.operator import operator_of, runs_here
+from jobgate.jobs.runner import runner_of
+from jobgate.jobs.status import STATE
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from webhook import Cause, Invalid, Notice, TooLong, rule
-from webhook.values import text
-from webhook.view import view
+from webhook import Cause, Forbidden, Invalid, Notice, TooLong, rule
+from webhook.values import mapping, text
 
 #: Fields with names of other objects, and their maximum lengths.
 _NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
@@ -34,26 +35,45 @@ def names_of_the_scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Caus
 
 
 @rule("queue", updates=True)
-def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """Kueue counts the pods of a job once, when the job starts: pods that are added later do not start."""
-    queueing = context.settings.plugins.get(Queueing.name)
-    members = None if runs_here(job, context) else operator_of(job).members
-    provided = members.provides if members else frozenset()
-    kueue = isinstance(queueing, QueueingArguments) and queueing.system is System.KUEUE
-    if not kueue or Queueing.name in provided or not job.get("queue") or context.old is None:
+def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
+    """Kueue counts the pods of a job once, when they are created: pods that are added later would never start."""
+    if context.old is None or _system(job, context) is not System.KUEUE or not _waits_in_kueue(job):
         return
-    spec, fits = view(job.kind.spec, context.old.get("spec"))
-    if not fits:
-        return
+    spec, fits = job.kind.read(context.old)
+    held = mapping(mapping(context.old.get("status")).get(STATE)).get("held")
+    if not fits or held or mapping(context.old.get("spec")).get("suspend") is True:
+        return  # a stopped job is counted again when it goes on
     before = {task.name: task.replicas for task in Job(job.kind, context.old, spec).tasks}
     for task in job.all_tasks:
         old = before.get(task.name)
-        if isinstance(old, int) and task.replicas != old:
-            yield Notice(
-                task.at("replicas"),
-                "Kueue counts the pods of a job once: pods that are added to a job in its queues do not start, and the "
-                "quota of those that go is not released. Create the job again with the new number",
+        if isinstance(old, int) and task.replicas > old:
+            detail = (
+                "Kueue counts the pods of a job once, and would not start more: create the job again with this number"
             )
+            yield Forbidden(task.at("replicas"), detail, task.replicas)
+        elif isinstance(old, int) and task.replicas < old:
+            detail = "Kueue counts the pods of a job once: the quota of those that go is released when the job ends"
+            yield Notice(task.at("replicas"), detail)
+
+
+@rule()
+def gangs_of_a_job_can_wait_for_each_other(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """Tasks that wait for running pods are a gang of their own: two jobs can each hold the room of the other's."""
+    runner = runner_of(job.kind) if runs_here(job, context) else None
+    system = _system(job, context)
+    if runner is None or system is None or not runner.has_own_order(job):
+        return
+    if not (_waits_in_kueue(job) if system is System.KUEUE else runner.gang_minimum(job) > 1):
+        return
+    for task in job.tasks:
+        waits = [name for name, succeeded in runner.start_condition(job, task).tasks if not succeeded]
+        if waits and task.name not in runner.outside_gangs and not runner.outside_gangs.issuperset(waits):
+            yield Notice(
+                task.at("depends_on"),
+                f"starts after {', '.join(waits)}, as a gang of its own: jobs whose first gangs run can wait for ever "
+                "for room for their next. Tasks without an order are one gang",
+            )
+            return
 
 
 @rule("tasks.template.spec.priorityClassName")
@@ -73,6 +93,20 @@ def a_gang_has_priorities_throughout(job: Job[Any], context: Context) -> Iterato
             )
 
 
+def _system(job: Job[Any], context: Context) -> System | None:
+    """Return the installation's system for queues and gangs; None if there is none, or the operator has its own."""
+    queueing = context.settings.plugins.get(Queueing.name)
+    members = None if runs_here(job, context) else operator_of(job).members
+    own = members is not None and Queueing.name in members.provides
+    return None if own or not isinstance(queueing, QueueingArguments) else queueing.system
+
+
+def _waits_in_kueue(job: Job[Any]) -> bool:
+    """Return whether a job names a queue, apart from one that is a default of its kind."""
+    runner = runner_of(job.kind)
+    return job.get("queue") not in {None, "", runner.default_queue if runner else ""}
+
+
 def _is_gang(job: Job[Any], context: Context) -> bool:
     """Return whether pods start together: by a field of the job, or because its operator treats every job as a gang."""
     if runs_here(job, context):
@@ -86,5 +120,6 @@ def _is_gang(job: Job[Any], context: Context) -> bool:
 scheduling_rules = (
     names_of_the_scheduler_can_exist,
     kueue_counts_pods_once,
+    gangs_of_a_job_can_wait_for_each_other,
     a_gang_has_priorities_throughout,
 )

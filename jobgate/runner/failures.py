@@ -24,6 +24,7 @@ from typing import Any, Final
 from crdgen.durations import nanoseconds
 from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
+from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook.values import items, mapping, metadata_of, objects, spec_of
@@ -41,7 +42,7 @@ FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 _BACKOFF_RESET: Final = 600.0
 
 #: Actions on single pods. The Job controller replaces the pods; the runner only deletes those that still run.
-_ON_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
+ON_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
 #: Actions on tasks and jobs, which are the runner's. The others, such as ResumeJob, do nothing to a job that runs.
 _ON_JOBS: Final = frozenset(
     {Action.RESTART_JOB, Action.RESTART_TASK, Action.ABORT_JOB, Action.TERMINATE_JOB, Action.COMPLETE_JOB}
@@ -89,7 +90,7 @@ def _acts_on_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
 
 def _actions_by_exit_code(job: Job[Any], task: Task) -> dict[int, Action | None]:
     """Return the action after each exit code that a policy names."""
-    codes = (policy.exit_code for owner in (task, job) for policy in policies_of(owner))
+    codes = (policy.exit_code for policy in _policies(job, task))
     matches = ((code, matching(job, task, LifecycleEvent.POD_FAILED, code)) for code in codes if code)
     return {code: policy.action for code, policy in matches if policy is not None}
 
@@ -100,14 +101,14 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
     A pod that ends with such a code is not replaced. A deleted pod ends with the code of SIGTERM and is replaced; so is
     one that had to be killed, if a policy replaces deleted pods or restarts partitions.
     """
-    not_replaced = [code for code, action in _actions_by_exit_code(job, task).items() if action not in _ON_PODS]
+    not_replaced = [code for code, action in _actions_by_exit_code(job, task).items() if action not in ON_PODS]
     failed = matching(job, task, LifecycleEvent.POD_FAILED)
-    if failed is not None and failed.action in _ON_PODS:
+    if failed is not None and failed.action in ON_PODS:
         return "In", sorted(not_replaced)
-    policies = [policy for owner in (task, job) for policy in policies_of(owner)]
+    policies = list(_policies(job, task))
     evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
     deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
-    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in _ON_PODS) else ()
+    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in ON_PODS) else ()
     replaced = {policy.exit_code for policy in policies if policy.exit_code} | {SIGTERM, *killed}
     # The list must not be empty. No container fails with 0.
     return "NotIn", sorted(replaced - {*not_replaced}) or [0]
@@ -280,14 +281,17 @@ class DueAnswers:
     """What the policies ask for now.
 
     Attributes:
-        on_job: the first answer with an action on the job or a task.
-        pods: pods to delete so that the Job controller replaces them.
+        on_job: the first answer with an action on the job or a task, or a restart of pods that the job has not left.
+        pods: pods to delete so that the Job controller replaces them. If restarts of pods are counted, also the pods
+            whose incidents these answer.
+        restarts: restarts of pods or partitions that are not counted yet, if they count.
         next_due: seconds until the next answer is due; None if there is none.
         failures_wait: whether one of the later answers may still change a job that has failed.
     """
 
     on_job: Answer | None = None
     pods: list[PodSeen] = field(default_factory=list)
+    restarts: set[tuple[str, int]] = field(default_factory=set)
     next_due: float | None = None
     failures_wait: bool = False
 
@@ -295,17 +299,22 @@ class DueAnswers:
 def matching(
     job: Job[Any], task: Task | None, event: LifecycleEvent, exit_code: int | None = None
 ) -> LifecyclePolicy | None:
-    """Return the first policy for an event: of the task, else of the job."""
-    for owner in (task, job):
-        if owner is None:
-            continue
-        for policy in policies_of(owner):
-            named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
-            if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
-                return policy
-            if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
-                return policy
+    """Return the first policy for an event."""
+    for policy in _policies(job, task):
+        named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
+        if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
+            return policy
+        if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
+            return policy
     return None
+
+
+def _policies(job: Job[Any], task: Task | None) -> Iterator[LifecyclePolicy]:
+    """Yield the policies of a task, of its job and of the kind: the first that matches applies."""
+    for owner in (task, job):
+        yield from () if owner is None else policies_of(owner)
+    runner = runner_of(job.kind)
+    yield from () if runner is None else runner.policies(job)
 
 
 def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
@@ -316,11 +325,28 @@ def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
         if wait > 0:
             result.next_due = min(wait, result.next_due if result.next_due is not None else wait)
             result.failures_wait = result.failures_wait or answer.incident.event != LifecycleEvent.POD_PENDING
-        elif answer.action in _ON_PODS:
+        elif answer.action in ON_PODS:
             result.pods += _pods_to_delete(subject, sight, answer)
+            _count(subject, answer, result)
+            if result.restarts and no_restart_left(subject, sight, len(result.restarts)):
+                result.on_job = result.on_job or answer
         elif answer.action in _ON_JOBS and result.on_job is None:
             result.on_job = answer
     return result
+
+
+def _count(subject: Subject, answer: Answer, result: DueAnswers) -> None:
+    """Count the restart of a pod or of a partition, if such restarts count and this one is not stored yet."""
+    incident, pod = answer.incident, answer.incident.pod
+    if pod is None or not subject.runner.counts_actions_only or pod.uid in subject.state.deleted:
+        return
+    size = answer.action is Action.RESTART_PARTITION and _partition_size(subject, incident.task)
+    result.pods.append(pod)
+    result.restarts.add((incident.task, pod.index // size if size else pod.index))
+
+
+def _partition_size(subject: Subject, task: str) -> int:
+    return getattr(subject.tasks[task].get("partition_policy"), "partition_size", None) or 0
 
 
 def _answers(subject: Subject, sight: Sight) -> Iterator[Answer]:
@@ -329,12 +355,15 @@ def _answers(subject: Subject, sight: Sight) -> Iterator[Answer]:
         policy = matching(subject.job, subject.tasks.get(incident.task), incident.event, incident.exit_code)
         if policy is None or policy.action is None:
             continue
-        delay = (nanoseconds(policy.timeout or "0") or 0) / 1e9
+        action, delay = policy.action, (nanoseconds(policy.timeout or "0") or 0) / 1e9
         if delay and incident.over:
-            continue
+            if action not in ON_PODS:
+                continue
+            # Another pod runs already: its partition goes on, and only this restart is left to count.
+            action, delay = Action.RESTART_POD, 0.0
         # An incident is never in the future, even if our clock is behind that of the kubelet.
         due = later(incident.since, delay) if delay else min(incident.since, sight.observed.now)
-        yield Answer(policy.action, incident, due)
+        yield Answer(action, incident, due)
 
 
 def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodSeen]:
@@ -343,7 +372,7 @@ def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodS
     if pod is None:
         return []
     newest = sight.tasks[incident.task].newest
-    size = getattr(subject.tasks[incident.task].get("partition_policy"), "partition_size", None)
+    size = _partition_size(subject, incident.task)
     if answer.action is Action.RESTART_PARTITION and size:
         partition = [other for index, other in newest.items() if index // size == pod.index // size]
         # Younger pods were restarted already. A pod may fail in the second in which its partition was created.
@@ -360,9 +389,9 @@ def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodS
 
 
 def restarts_of(subject: Subject, sight: Sight) -> int:
-    """Return the number of restarts that count: of pods, tasks and the job, or of the job only."""
-    if subject.runner.counts_job_restarts_only:
-        return subject.state.restarts_of_job
+    """Return the number of restarts that count: those by actions, and of most kinds each failed pod."""
+    if subject.runner.counts_actions_only:
+        return subject.state.restarts
     return subject.state.restarts + sum(map(failures_of, sight.tasks.values()))
 
 
@@ -374,31 +403,28 @@ def failures_of(task: TaskSeen) -> int:
     return max(task.count("failed"), sum(map(failed_by_itself, task.pods)))
 
 
-def replaced_of(sight: Sight, name: str = "") -> int:
-    """Return the number of failed pods that were replaced in the current attempt, of a task or of all."""
-    tasks = [task for task in sight.tasks.values() if name in {"", task.name}]
+def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
+    """Return the number of failed pods that were replaced in the current attempt and count, of a task or of all."""
+    counts = not subject.runner.counts_actions_only
+    tasks = [task for task in sight.tasks.values() if counts and name in {"", task.name}]
     return sum(pod.phase == "Failed" and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
 
 
-def no_restart_left(subject: Subject, sight: Sight, action: Action) -> bool:
-    """Return whether an action is a restart, and the job has used up its restarts."""
+def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:
+    """Return whether so many restarts by actions are more than the job has left."""
     limit = subject.runner.restart_limit(subject.job)
-    if subject.runner.counts_job_restarts_only:
-        used, restarts = subject.state.restarts_of_job, {Action.RESTART_JOB}
-    else:
-        # The failed pod that the action answers is counted already.
-        used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
-        restarts = {Action.RESTART_JOB, Action.RESTART_TASK}
-    return limit is not None and used >= limit and action in restarts
+    # The failed pod that the action answers may be counted already.
+    used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
+    return limit is not None and used + restarts > limit
 
 
 def too_many_restarts(subject: Subject, sight: Sight) -> str:
     """Return why the job has failed by the number of restarts; empty if it has not.
 
-    Restarts of the job alone are counted before they happen: `no_restart_left`.
+    Restarts by actions are counted before they happen: `no_restart_left`.
     """
     limit, used = subject.runner.restart_limit(subject.job), restarts_of(subject, sight)
-    if limit is not None and used > limit and not subject.runner.counts_job_restarts_only:
+    if limit is not None and used > limit and not subject.runner.counts_actions_only:
         return f"{used} restarts would be more than the {limit} that the job may have"
     for name, task in sight.tasks.items():
         most, failures = subject.runner.retry(subject.job, subject.tasks[name]).limit, failures_of(task)

@@ -1,7 +1,7 @@
 """Gangs: pods that start together, or not at all.
 
 If tasks depend on others, the tasks with the same start condition are a gang of their own: a gang that included a task
-and its dependency would never start.
+and its dependency would never start. An order that only the kind implies, as that of a TorchJob, gives way to one gang.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.jobs.progress import StartCondition
-from jobgate.plugins.queueing import KUEUE_GATE, QUEUES_PODS, Group, Grouping, System, group_name
+from jobgate.plugins.queueing import KUEUE_GATE, Group, Grouping, System, group_name
 from jobgate.runner.subject import Subject
 from webhook.values import mapping
 
@@ -32,24 +32,18 @@ class Gang:
 
 def gangs(subject: Subject) -> list[Gang]:
     """Return the gangs of a job; none if it needs none."""
-    if subject.groups is None:
+    if (minimum := subject.gang_minimum) <= 0:
         return []
-    runner, crew = subject.runner, subject.crew
-    if subject.groups.system is System.KUEUE and crew.queue in {"", runner.default_queue}:
-        return []
-    # A system that queues pods needs a group of them, even if the job needs no gang.
-    floor = 1 if crew.queue and subject.groups.system in QUEUES_PODS else 0
-    minimum = max(runner.gang_minimum(subject.job), floor)
     waves: dict[StartCondition, list[str]] = {}
     for name in subject.tasks:
-        if name not in runner.outside_gangs and subject.replicas(name):
+        if name not in subject.runner.outside_gangs and subject.replicas(name):
             waves.setdefault(subject.start_condition(name), []).append(name)
-    if minimum <= 0 or not waves:
+    if not waves:
         return []
     if len(waves) == 1:
         (names,) = waves.values()
-        return [_gang(subject, crew.name, names, minimum)]
-    minima = [(names, max(sum(_minimum(subject, name) for name in names), floor)) for names in waves.values()]
+        return [_gang(subject, subject.crew.name, names, minimum)]
+    minima = [(names, max(sum(_minimum(subject, name) for name in names), subject.floor)) for names in waves.values()]
     return [_gang(subject, subject.batch_name(names[0]), names, minimum) for names, minimum in minima if minimum]
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from jobgate.jobs.policies import COMMAND, USER_ACTIONS, Action
 from jobgate.jobs.progress import RunPhase
 from jobgate.jobs.runner import NO_RESTART
-from jobgate.runner.failures import DueAnswers, due_answers, no_restart_left, too_many_restarts
+from jobgate.runner.failures import ON_PODS, DueAnswers, due_answers, no_restart_left, too_many_restarts
 from jobgate.runner.progress import tasks_of
 from jobgate.runner.state import annotations_of
 from jobgate.runner.subject import Observed, PodSeen, Sight, Subject, later, moment, uid_of
@@ -19,6 +19,7 @@ from webhook.values import mapping, text
 _ENDS: Final = {Action.TERMINATE_JOB: RunPhase.TERMINATED, Action.COMPLETE_JOB: RunPhase.SUCCEEDED}
 #: The reason of such an end. No pod goes on after it, whatever else is cleaned up.
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
+_RESTARTS: Final = frozenset({Action.RESTART_JOB, Action.RESTART_TASK})
 DEADLINE: Final = "DeadlineExceeded"
 
 
@@ -32,7 +33,8 @@ class Outcome:
         ends: phase in which the job ends; None if it goes on.
         reason: machine-readable reason.
         message: human-readable reason.
-        pods: pods to delete so that they are replaced.
+        pods: pods to delete so that they are replaced, or whose restart is counted.
+        restarts: number of restarts of pods to count.
         next_due: seconds until something else is due; None if nothing is.
         command: uid of the Command that asked for the action; empty if none did.
     """
@@ -43,6 +45,7 @@ class Outcome:
     reason: str = ""
     message: str = ""
     pods: tuple[PodSeen, ...] = ()
+    restarts: int = 0
     next_due: float | None = None
     command: str = ""
 
@@ -67,12 +70,12 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     remaining = _seconds_left(subject, sight)
     if remaining is not None and remaining <= 0:
         return Outcome(ends=RunPhase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
-    if not held and not answers.failures_wait:
+    if not held and delay is None and not answers.failures_wait:
         why = subject.runner.failure(subject.job, tasks) or too_many_restarts(subject, sight)
         if why:
             return Outcome(ends=RunPhase.FAILED, message=why)
     times = [seconds for seconds in (answers.next_due, remaining, delay) if seconds is not None]
-    return Outcome(pods=tuple(answers.pods), next_due=min(times, default=None))
+    return Outcome(pods=tuple(answers.pods), restarts=len(answers.restarts), next_due=min(times, default=None))
 
 
 def asked_for(subject: Subject, observed: Observed) -> Iterator[tuple[Action, str, str]]:
@@ -103,13 +106,13 @@ def unknown_action(subject: Subject) -> str:
 
 
 def _of_action(subject: Subject, sight: Sight, action: Action, task: str, reason: str, cause: str) -> Outcome:
-    """Return what an action leads to. A restart fails the job if it has no restart left."""
+    """Return what an action leads to. A restart fails the job if it has none left; of pods, `due_answers` counts."""
     if action in _ENDS:
         return Outcome(action, ends=_ENDS[action], reason=STOPPED[action], message=f"{action} after {cause}")
     if action is Action.RESTART_TASK and not task:
         action = Action.RESTART_JOB
-    if no_restart_left(subject, sight, action):
-        reason = NO_RESTART if subject.runner.counts_job_restarts_only else ""
+    if action in ON_PODS or (action in _RESTARTS and no_restart_left(subject, sight, 1)):
+        reason = NO_RESTART if subject.runner.counts_actions_only else ""
         return Outcome(ends=RunPhase.FAILED, reason=reason, message=f"no restart is left after {cause}")
     restarted = task if action is Action.RESTART_TASK else ""
     return Outcome(action, task=restarted, reason=reason, message=f"{action} after {cause}")

@@ -54,7 +54,7 @@ def _adoption(subject: Subject) -> Action:
         return Patch(subject.job.document, {"spec": dict(spec)})
     held = subject.runner.hold_reason(mapping(subject.job.document.get("status")))
     admitted = subject.verdict is None and not (held or subject.suspended)
-    return SetState(RunState(held=held, admitted=admitted).written())
+    return SetState(RunState(held=held, admitted=admitted, arrival=subject.arrival).written())
 
 
 def _next(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -115,13 +115,12 @@ def _accepted(subject: Subject, action: str) -> Action:
 def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
     """Yield the write of the state after an action. The next look changes the objects."""
     state = subject.state
-    replaced = replaced_of(sight, result.task)
+    replaced = replaced_of(subject, sight, result.task)
     if result.action is PolicyAction.ABORT_JOB:
         after = state.waiting(held=result.message)
     elif result.action is PolicyAction.RESUME_JOB:
-        # A new attempt that is no restart. A job that is not held goes on.
-        resumed = RunState(state.attempt + 1, {}, state.restarts + replaced, resumed=state.resumed + 1)
-        after = resumed if state.held else state
+        # A job that is not held goes on.
+        after = state.renewed(replaced) if state.held else state
     else:
         after = state.restarted(replaced, result.task)
     # The Command is stored together with its effect: it is carried out once, and deleted at the next look.
@@ -149,12 +148,12 @@ def _queue_changes(subject: Subject) -> list[Action]:
 
 
 def _deletions_stored(subject: Subject, sight: Sight, result: Outcome) -> list[Action]:
-    """Return the write that stores which pods the runner is about to delete: their end is no incident."""
+    """Return the write that stores which pods are answered or about to be deleted: their end is no incident."""
     state, uids = subject.state, {pod.uid for pod in result.pods}
     if uids <= {*state.deleted}:
         return []
     deleted = tuple(sorted(uids | sight.observed.uids.intersection(state.deleted)))
-    return [SetState(replace(state, deleted=deleted).written())]
+    return [SetState(replace(state, deleted=deleted, restarts=state.restarts + result.restarts).written())]
 
 
 def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:

@@ -49,7 +49,7 @@ def progress_of(
 ) -> Progress:
     """Return how far a job is. If it ends now, `ends` is its phase, with reason and message."""
     tasks, restarts = tasks_of(subject, sight), restarts_of(subject, sight)
-    limit = None if subject.runner.counts_job_restarts_only else subject.runner.restart_limit(subject.job)
+    limit = None if subject.runner.counts_actions_only else subject.runner.restart_limit(subject.job)
     phase, phase_message = _phase(subject, sight, tasks) if ends is None else (ends, message)
     return Progress(
         phase=phase,

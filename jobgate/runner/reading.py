@@ -151,7 +151,7 @@ class Caches:
         informer = self.jobs[plural][2] if plural in self.jobs else None
         document = informer.peek(name, namespace) if informer else None
         if informer is None or document is None:
-            return informer is not None and bool(informer.lacks(namespace))
+            return informer is not None and bool(informer.why_incomplete(namespace))
         return not is_whole(document) or weight_of_job(document) > LARGE
 
     async def whole(self, key: JobKey, document: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -34,9 +34,10 @@ class RunState:
         admitted: whether pods may be created: a queue has released the job, or there was none.
         queue: queue that has released the job, and counts it until it waits again; empty if there was none.
         released: resources that the queue counts the job with: the most that its pods may request together.
-        resumed: number of attempts that began because the job was resumed, not restarted.
-        deleted: uids of objects that the runner deletes, and that are not gone yet: pods, and Commands that were
-            carried out.
+        arrival: resourceVersion of the job when the runner took it over, which orders jobs that were created in the
+            same second; 0 if it is not known.
+        deleted: uids of objects that are answered, and not gone yet: pods that the runner deletes, failed pods whose
+            restart is counted, and Commands that were carried out.
         asked: action that a user asked for by the annotation, until it is carried out.
     """
 
@@ -47,7 +48,7 @@ class RunState:
     admitted: bool = False
     queue: str = ""
     released: Mapping[str, _Amount] = field(default_factory=dict)
-    resumed: _Count = 0
+    arrival: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
     deleted: tuple[str, ...] = ()
     asked: str = ""
 
@@ -59,11 +60,6 @@ class RunState:
         except msgspec.ValidationError:
             return cls()
 
-    @property
-    def restarts_of_job(self) -> int:
-        """Number of restarts of the whole job; resuming it is no restart."""
-        return max(self.attempt - self.resumed, 0)
-
     def label(self, task: str) -> str:
         """Return the attempt at a task as a label value. Two attempts never have the same."""
         count = self.tasks.get(task, 0)
@@ -74,7 +70,11 @@ class RunState:
         restarts = self.restarts + replaced + 1
         if task:
             return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
-        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=restarts, held="")
+        return replace(self.renewed(replaced), restarts=restarts)
+
+    def renewed(self, replaced: int) -> Self:
+        """Return the state of the next attempt at the job, which is no restart; `replaced` pods count as restarts."""
+        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=self.restarts + replaced, held="")
 
     def waiting(self, held: str = "") -> Self:
         """Return the state of a job that gives up its place in its queue because it is suspended or held."""

@@ -127,3 +127,22 @@ def test_with_dependencies_each_task_is_a_gang(plane: WholeControlPlane, space: 
     run.until("Running")
     wait_for(lambda: len(bound(space)) == 4, WAIT, what="all four have started")
     assert sorted(space.names("podgroups", GANGS_API)) == ["order-first", "order-then"]
+
+
+def test_two_torchjobs_do_not_hold_the_room_that_both_wait_for(plane: WholeControlPlane, space: Space) -> None:
+    """Master and workers are one gang, so that two masters never take the room of a whole job."""
+    mine = {"of": space.name}
+    plane.add_nodes("torch-0", "torch-1", capacity=ONE, labels=mine)
+    container = {"name": "torch", "image": "torch", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
+    template = {"spec": {"nodeSelector": mine, "containers": [container]}}
+    job = {"apiVersion": "train.distributed.io/v1alpha1", "kind": "TorchJob"}
+    spec = {"torchTaskSpecs": {"Master": {"template": template}, "Worker": {"template": template}}}
+    runs = [Run(space, {**job, "metadata": {"name": name}, "spec": spec}) for name in ("left", "right")]
+    wait_for(lambda: len(bound(space)) == 2, WAIT, what="a whole job runs")
+    (owner,) = {host.partition("-")[0] for host in bound(space)}
+    first, second = sorted(runs, key=lambda run: run.name != owner)
+    for pod in first.pods().values():
+        end_pod(space.api, space.name, pod["metadata"]["name"])
+    first.until("Succeeded")
+    space.delete(first.plural, first.name, first.version)
+    second.until_pods(f"{second.name}-master-0", f"{second.name}-worker-0")

@@ -1,5 +1,6 @@
 """Jobs in queues, on a whole control plane."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, task
+from tests.runner.world import holding
 
 QUEUES = """
 queues:
@@ -21,6 +23,9 @@ queues:
   quota: {pods: 1}
 - name: large
   weight: 5
+- name: fifo
+  order: fifo
+  quota: {pods: 1}
 """
 
 
@@ -83,6 +88,22 @@ def test_jobs_leave_a_queue_when_there_is_room_and_urgent_jobs_first(space: Spac
     assert "JobDequeued" in {event["reason"] for event in space.items("events")}
 
 
+def test_jobs_of_one_kubectl_apply_run_in_their_order(space: Space, whole_controlplane: WholeControlPlane) -> None:
+    names = [f"fifo-{number}" for number in range(5)]
+    jobs = [dijob(name, task("work", annotations=ends(0, "1.2s")), queue="fifo") for name in names]
+    manifest = json.dumps({"apiVersion": "v1", "kind": "List", "items": jobs})
+    whole_controlplane.kubectl("-n", space.name, "apply", "-f", "-", input=manifest)
+    wait_for(
+        lambda: all("Succeeded" in holding(job["status"]) for job in space.items(*RESOURCES["DIJob"])),
+        WAIT,
+        what="all have succeeded",
+    )
+    created = {job["metadata"]["creationTimestamp"] for job in space.items(*RESOURCES["DIJob"])}
+    assert len(created) < len(names), "no two jobs were created in the same second"
+    pods = sorted(space.items("pods"), key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
+    assert [pod["metadata"]["labels"]["jobgate.dev/job"] for pod in pods] == names
+
+
 def test_a_job_waits_for_a_resource_quota_before_its_pods_are_rejected(space: Space) -> None:
     body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "most"}, "spec": {"hard": {"pods": "2"}}}
     space.create("resourcequotas", body)
@@ -98,7 +119,7 @@ def test_a_job_waits_for_a_resource_quota_before_its_pods_are_rejected(space: Sp
 
 def test_a_job_in_an_unknown_queue_waits_until_the_queue_exists(space: Space, process: Path) -> None:
     lost = Run(space, dijob("lost", task("work"), queue="typo"))
-    expected = "there is no queue typo; the queues are: small, large, default"
+    expected = "there is no queue typo; the queues are: small, large, fifo, default"
     wait_for(lambda: why(lost)[2] == expected, WAIT, what=f"it says so: {lost.status}")
     assert space.items("pods") == []
     process.write_text(f"{QUEUES}- name: typo\n")

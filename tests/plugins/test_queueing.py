@@ -6,9 +6,13 @@ import pytest
 from pydantic.alias_generators import to_snake
 
 from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds.dijob import DIJOB
+from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins import Crew, CrewContainer, Member, Part, Pod, parse, wire
 from jobgate.plugins.queueing import Queueing, QueueingArguments, group_name
+from tests.kinds.reviews import request_of
+from tests.runner.world import dijob, task, torchjob
 from webhook import Draft, Operation, Path, Phase, Registry, Request, review
 
 
@@ -135,8 +139,8 @@ def test_what_the_system_acts_on_is_not_warned_of(system: str, supported: set[st
     assert len(ignored_in(words, {})) == 4
 
 
-def scaled(system: str, replicas: int, **words: Any) -> list[str]:
-    """Where warnings stand of a job of two pods that gets another number."""
+def scaled(system: str, replicas: int, status: Any = None, **words: Any) -> list[str]:
+    """The answers that name Kueue, if a job of two pods gets another number: warnings, and causes of a denial."""
 
     def job(count: int) -> dict[str, Any]:
         task = {
@@ -155,18 +159,26 @@ def scaled(system: str, replicas: int, **words: Any) -> list[str]:
         name="job",
         namespace="ns",
         document=job(replicas),
-        old_document=job(2) | {"metadata": {"name": "job", "labels": {"a": "b"}}},
+        old_document=job(2) | {"metadata": {"name": "job", "labels": {"a": "b"}}, "status": status or {}},
     )
     plugins = {"queueing": QueueingArguments.model_validate({"system": system})}
     response = review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(plugins=plugins))
-    assert response.allowed, response.causes
-    return [str(notice.path) for notice in response.notices if "Kueue" in notice.message]
+    assert response.allowed != bool(response.causes)
+    answers = [*response.causes, *response.notices]
+    return [f"{answer.path}: {answer.message}" for answer in answers if "Kueue" in answer.message]
 
 
-def test_a_job_in_a_queue_of_kueue_is_scaled_with_a_warning() -> None:
-    assert scaled("kueue", 3, queue="high") == scaled("kueue", 1, queue="high") == ["spec.tasks[0].replicas"]
+def test_a_job_in_a_queue_of_kueue_does_not_grow_and_shrinks_with_a_warning() -> None:
+    (denial,), (warning,) = scaled("kueue", 3, queue="high"), scaled("kueue", 1, queue="high")
+    assert "spec.tasks[0].replicas: Forbidden: Kueue counts the pods of a job once" in denial
+    assert "spec.tasks[0].replicas: Kueue counts the pods of a job once: the quota of those that go" in warning
     assert scaled("kueue", 2, queue="high", priority="high") == []
     assert scaled("kueue", 3) == scaled("volcano", 3, queue="high") == []
+
+
+def test_a_stopped_job_in_a_queue_of_kueue_is_scaled() -> None:
+    assert scaled("kueue", 3, queue="high", suspend=True) == []
+    assert scaled("kueue", 3, {"jobgate": {"attempt": 0, "held": "AbortJob"}}, queue="high") == []
 
 
 def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
@@ -187,3 +199,38 @@ def ignored_in(words: dict[str, Any], plugins: dict[str, Any]) -> list[str]:
     response = review(request, Phase.VALIDATE, Registry([DIJOB]), Settings(plugins=plugins))
     assert response.allowed, response.causes
     return [str(notice.path) for notice in response.notices if "ignores this field" in notice.message]
+
+
+def ordered(kind: JobKind, system: str, document: dict[str, Any]) -> list[str]:
+    """Return the warnings that gangs of a job that jobgate runs can wait for each other."""
+    plugins = {"queueing": QueueingArguments.model_validate({"system": system})}
+    settings = Settings(plugins=plugins, runs=frozenset({kind.qualified_plural}))
+    response = review(request_of(kind, document, name="job"), Phase.VALIDATE, Registry([kind]), settings)
+    return [f"{notice.path}: {notice.message}" for notice in response.notices if "gang of its own" in notice.message]
+
+
+def test_gangs_of_a_job_that_can_wait_for_each_other_are_warned_of() -> None:
+    tasks = task(name="a"), task(2, "b", dependsOn={"name": ["a"]}), task(name="c", dependsOn={"name": ["a"]})
+    expected = (
+        "spec.tasks[1].dependsOn: starts after a, as a gang of its own: jobs whose first gangs run can wait for ever "
+        "for room for their next. Tasks without an order are one gang"
+    )
+    assert ordered(DIJOB, "volcano", dijob(*tasks)) == [expected]
+    assert ordered(DIJOB, "kueue", dijob(*tasks, queue="high")) == [expected]
+    assert ordered(DIJOB, "kueue", dijob(*tasks)) == ordered(DIJOB, "volcano", dijob(*tasks, minAvailable=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "worker", "spec", "warned"),
+    [
+        ("no order", {}, {}, False),
+        ("an order of its own", {"dependsOn": [{"dependsOn": "Master"}]}, {}, True),
+        ("after the end of the first", {"dependsOn": [{"dependsOn": "Master", "onPhase": "Succeeded"}]}, {}, False),
+        ("minima by task", {}, {"minMembers": {"Worker": 2}}, True),
+    ],
+)
+def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
+    case: str, worker: dict[str, Any], spec: dict[str, Any], warned: bool
+) -> None:
+    job = torchjob(worker=worker, **spec)
+    assert bool(ordered(TORCHJOB, "volcano", job)) == warned, case

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from jobgate.cluster import Informer, Page, Resource
+from jobgate.controller.desired import desired
 from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
@@ -131,6 +132,17 @@ def test_what_admission_took_is_remembered_with_all_that_the_installation_adds()
     queueing, _ = parse(QueueingArguments, "queueing", {"system": "kueue"}, Path("spec"))
     found = digest_of(DIJOB, document, Settings(plugins={"queueing": queueing}))
     assert isinstance(found, Crew)
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_only_the_runner_forms_groups_of_the_kinds_that_it_runs(runs: bool) -> None:
+    """A PodGroup that exists until the runner has taken a job over lets Volcano v1.15 bind its pods one by one."""
+    queueing, _ = parse(QueueingArguments, "queueing", {"system": "volcano"}, Path("spec"))
+    settings = Settings(plugins={"queueing": queueing}, runs=frozenset({DIJOB.qualified_plural} if runs else ()))
+    document = job(jobs.task("learner"), plugins={"env": []}, queue="high", minAvailable=1)
+    found = digest_of(DIJOB, document, settings)
+    assert isinstance(found, Crew)
+    assert [target.manifest["kind"] for target in desired(found)] == ([] if runs else ["PodGroup"])
 
 
 def named(name: str) -> dict[str, Any]:

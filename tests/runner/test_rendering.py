@@ -14,6 +14,7 @@ from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
+from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.wiring import claimed_job
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
@@ -23,7 +24,7 @@ from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject, read
 from tests.operators.conftest import env_of
 from tests.pods.pods import patch
-from tests.runner.world import KINDS, UID, adopted, dijob, merge, stored, subject, task
+from tests.runner.world import KINDS, UID, adopted, dijob, merge, stored, subject, task, torchjob
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Grouping(System.KUBERNETES, "scheduling.k8s.io/v1alpha2")
@@ -45,6 +46,11 @@ def children(of: Subject) -> Children:
     services, pod_groups, gang_of = beside(of)
     jobs = {name: batch_job(of, name, gang_of.get(name)) for name in of.tasks if name and of.replicas(name) > 0}
     return Children(services, pod_groups, jobs)
+
+
+def waiting(of: Subject) -> list[str]:
+    """The tasks that wait for something."""
+    return [name for name in of.tasks if of.start_condition(name) != StartCondition()]
 
 
 def example(path: Path | str) -> dict[str, Any]:
@@ -350,6 +356,43 @@ def test_a_system_has_groups_of_its_own(system: System, spec: dict[str, Any], ex
     made = children(subject(dijob(task(3), task(1, name="judge"), **spec), groups=Grouping(system, "a/v1"))).groups
     assert {name: one["spec"] for name, one in made.items()} == expected
     assert all(one["apiVersion"] == "a/v1" and one["metadata"]["ownerReferences"] for one in made.values())
+
+
+@pytest.mark.parametrize(
+    ("case", "worker", "spec", "expected"),
+    [
+        ("no order", {}, {}, {"train": 4}),
+        ("a minimum", {}, {"schedulingPolicy": {"minAvailable": 3}}, {"train": 3}),
+        ("an order of its own", {"dependsOn": [{"dependsOn": "Master"}]}, {}, {"train-master": 1, "train-worker": 3}),
+        ("minima by task", {}, {"minMembers": {"Worker": 2}}, {"train-master": 1, "train-worker": 2}),
+    ],
+)
+@pytest.mark.parametrize("system", [System.COSCHEDULING, System.VOLCANO])
+def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
+    system: System, case: str, worker: dict[str, Any], spec: dict[str, Any], expected: dict[str, int]
+) -> None:
+    found = subject(torchjob(worker=worker, **spec), groups=Grouping(system, "a/v1"))
+    groups = children(found).groups
+    assert {name: group["spec"]["minMember"] for name, group in groups.items()} == expected, case
+    assert waiting(found) == (["worker"] if len(expected) > 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("system", "queue", "waits"), [(None, "q", True), (System.KUEUE, "", True), (System.KUEUE, "q", False)]
+)
+def test_workers_wait_for_their_master_without_a_gang(system: System | None, queue: str, waits: bool) -> None:
+    job = torchjob(worker={}, schedulingPolicy={"queue": queue} if queue else {})
+    found = subject(job, groups=None if system is None else Grouping(system))
+    assert waiting(found) == (["worker"] if waits else [])
+
+
+def test_the_gang_of_a_torchjob_waits_for_its_aimaster() -> None:
+    job = torchjob(worker={})
+    job["spec"]["torchTaskSpecs"]["AIMaster"] = job["spec"]["torchTaskSpecs"]["Master"]
+    found = subject(job, groups=Grouping(System.VOLCANO, "a/v1"))
+    groups = children(found).groups
+    assert {name: group["spec"]["minMember"] for name, group in groups.items()} == {"train": 4}
+    assert waiting(found) == ["master", "worker"]
 
 
 def test_kueue_queues_apart_what_starts_at_another_time() -> None:

@@ -139,10 +139,12 @@ def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
 
 @pytest.mark.parametrize("clean", ["None", "Running", "All"])
 def test_an_elastic_torchjob_ends_with_its_master_although_workers_cannot_join_any_more(clean: str) -> None:
-    world = World(elastic(cleanPodPolicy=clean))
+    world = World(elastic(cleanPodPolicy=clean, backoffLimit=0))
     world.settle()
     world.end("master")
     world.end("worker")
+    world.settle()
+    world.pod("worker", 1)["status"]["containerStatuses"] = [{"name": "torch", "restartCount": 3}]
     world.settle()
     assert conditions(world)[-1] == ("Running", "True", "JobRunning")
     world.wait(29)

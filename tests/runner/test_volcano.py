@@ -123,11 +123,57 @@ def test_a_job_without_restarts_fails_at_once(retries: int) -> None:
     assert phase(found) == "Failed"
 
 
-def test_restarts_of_tasks_and_pods_cost_no_retry() -> None:
-    policies = [{"exitCode": 7, "action": "RestartTask"}, {"exitCode": 8, "action": "RestartPod"}]
-    found = world(vctask(2), policies=policies, maxRetry=1)
-    for code in (7, 8, 7, 8, 7):
-        found.end(code=code)
+@pytest.mark.parametrize("action", ["RestartJob", "RestartTask", "RestartPod", "RestartPartition"])
+@pytest.mark.parametrize("timeout", [None, "1s"])
+def test_every_restart_by_a_policy_is_a_retry(action: str, timeout: str | None) -> None:
+    """Volcano v1.15: each of them adds 1 to `retryCount`, and the one with the number `maxRetry` fails the job."""
+    policy = {"event": "PodFailed", "action": action, **({"timeout": timeout} if timeout else {})}
+    partition = {"totalPartitions": 1, "partitionSize": 2}
+    found = world(vctask(2, partitionPolicy=partition), policies=[policy], maxRetry=3)
+    for count in (1, 2):
+        found.wait(5)
+        found.end(code=7)
+        found.settle()
+        found.wait(20)
+        found.settle()
+        assert (phase(found), found.status["retryCount"], len(found.running())) == ("Running", count, 2)
+    found.end(code=7)
+    found.settle()
+    found.wait(5)
+    found.settle()
+    state = found.status["state"]
+    assert (state["phase"], state["reason"], found.status["retryCount"]) == ("Failed", "NoRestartLeft", 3)
+
+
+@pytest.mark.parametrize(
+    ("event", "policy"),
+    [("a deletion", {"event": "PodEvicted"}), ("PodPending", PENDING), ("TaskFailed", {"event": "*"})],
+)
+def test_a_pod_that_is_restarted_for_another_reason_than_its_failure_is_a_retry(
+    event: str, policy: dict[str, str]
+) -> None:
+    found = world(vctask(2), policies=[{**policy, "action": "RestartPod"}], maxRetry=2)
+    for expected in (("Running", 1), ("Failed", 2)):
+        happen(found, event)
+        found.settle()
+        assert (phase(found), found.status["retryCount"]) == expected
+
+
+def test_pods_of_one_partition_that_fail_together_are_one_retry() -> None:
+    partition = {"totalPartitions": 2, "partitionSize": 2}
+    policies = [{"event": "PodFailed", "action": "RestartPartition"}]
+    found = world(vctask(4, partitionPolicy=partition), policies=policies, maxRetry=9)
+    found.wait(5)
+    for number in (0, 1):
+        found.end(number=number, code=1)
+    found.settle()
+    assert found.status["retryCount"] == 1
+
+
+def test_pods_that_are_replaced_without_a_policy_cost_no_retry() -> None:
+    found = world(vctask(2), maxRetry=1)
+    for _ in range(3):
+        happen(found, "a deletion")
         found.settle()
         assert (phase(found), found.status["retryCount"]) == ("Running", 0)
 
@@ -155,7 +201,7 @@ def test_a_job_that_ended_under_volcano_does_not_run_again(phase_there: str) -> 
 def test_a_status_holds_the_largest_number_of_attempts(command: str) -> None:
     job = vcjob()
     job["metadata"]["annotations"] |= {COMMAND: command} if command else {}
-    job["status"][STATE]["attempt"] = 2**31 - 1
+    job["status"][STATE] |= {"attempt": 2**31 - 1, "restarts": 2**31 - 1}
     found = World(job)
     found.settle()
     found.end(code=1)

@@ -63,16 +63,17 @@ def vcjob(*tasks: Object, **spec: Any) -> Object:
     )
 
 
-def torchjob(policy: str, **spec: Any) -> Object:
-    """A TorchJob with a master of this restart policy, as it is stored."""
+def torchjob(policy: str = "ExitCode", worker: Mapping[str, Any] | None = None, **spec: Any) -> Object:
+    """A TorchJob with a master of this restart policy, and perhaps three workers, as it is stored."""
     template = {"spec": {"containers": [{"name": "torch", "image": "torch"}]}}
-    master = {"Master": {"template": template, "restartPolicy": policy}}
+    tasks: Object = {"Master": {"template": template, "restartPolicy": policy}}
+    tasks |= {} if worker is None else {"Worker": {"numTasks": 3, "template": template, **worker}}
     return stored(
         {
             "apiVersion": "train.distributed.io/v1alpha1",
             "kind": "TorchJob",
             "metadata": {"name": "train"},
-            "spec": {**spec, "torchTaskSpecs": master},
+            "spec": {**spec, "torchTaskSpecs": tasks},
         }
     )
 

@@ -107,6 +107,12 @@ class TorchJobRunner(Runner[TorchJobSpec]):
             tuple((item.depends_on.lower(), item.on_phase is OnPhase.SUCCEEDED) for item in named), gate=gate
         )
 
+    def has_own_order(self, job: Job[TorchJobSpec]) -> bool:
+        """Return whether a task has `dependsOn`, or the job has minima by task, for which torch-on-k8s forms groups."""
+        if getattr(job.spec, "min_members", None):
+            return True
+        return any(getattr(task.part, "depends_on", None) is not None for task in torch_tasks(job))
+
     def gang_minimum(self, job: Job[TorchJobSpec]) -> int:
         """Return the pods that start together. An AIMaster is scheduled by itself."""
         minimum = job.get("min_available")

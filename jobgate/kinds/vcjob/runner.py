@@ -61,7 +61,7 @@ class VolcanoJobRunner(Runner[JobSpec]):
     takes_commands = True
     creates_claims = True
     default_queue = DEFAULT_QUEUE
-    counts_job_restarts_only = True
+    counts_actions_only = True
     policies_before_success = True
 
     def adoption_changes(self, job: Job[JobSpec]) -> Mapping[str, Any]:
@@ -137,7 +137,7 @@ class VolcanoJobRunner(Runner[JobSpec]):
         return claims_of(job)
 
     def start_condition(self, job: Job[JobSpec], task: Task) -> StartCondition:
-        """Return the tasks that this one waits for. Without the head, Ray's tasks never start."""
+        """Return the tasks that this one waits for. With the plugin ray, they wait for its head, too."""
         return replace(super().start_condition(job, task), gate=frameworks.missing_task(job))
 
     def retry(self, job: Job[JobSpec], task: Task) -> Retry:

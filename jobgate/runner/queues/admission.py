@@ -81,6 +81,7 @@ class Entry:
         demand: what all its pods ask for.
         since: when it was made, or began to ask for more than it has.
         priority: the higher goes first.
+        arrival: orders entries of the same time, which has a resolution of a second; the lower goes first.
         admitted: whether it was released, for all that it asks for.
         has: what it was released for, if that is less; it waits for the rest.
     """
@@ -91,6 +92,7 @@ class Entry:
     demand: Amounts
     since: datetime
     priority: int = 0
+    arrival: int = 0
     admitted: bool = False
     has: Amounts = field(default_factory=dict)
 
@@ -274,7 +276,7 @@ def _pool(called: str, capacity: Amounts) -> _Pool:
     return _Pool(called, capacity, dict(capacity))
 
 
-def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, str]:
+def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, int, str]:
     """Return the place of a job in its queue; the least is the first.
 
     Priorities alone would let a job wait for ever while others of a higher one keep coming.
@@ -282,7 +284,7 @@ def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetim
     queue = queues.queues.get(job.queue, Queue())
     plain = queue.order is Order.FIFO or (now - job.since).total_seconds() > queue.max_wait
     overdue = plain and queue.order is not Order.FIFO
-    return not overdue, 0 if plain else -job.priority, job.since, job.key
+    return not overdue, 0 if plain else -job.priority, job.since, job.arrival, job.key
 
 
 def _shown(amount: Decimal) -> str:

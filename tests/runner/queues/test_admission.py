@@ -48,6 +48,11 @@ def one(quota: int, order: Order = Order.PRIORITY) -> Queues:
         ("all that fit", decided(one(3), entry("x", 1), entry("y", 2)), "x y"),
         ("none beside what runs", decided(one(3), replace(entry("x", 3), admitted=True), entry("y")), ""),
         ("the oldest first", decided(one(1), entry("x", at=2), entry("y", at=1)), "y"),
+        (
+            "of one second, the first that was stored",
+            decided(one(1), replace(entry("x"), arrival=10), replace(entry("y"), arrival=9)),
+            "y",
+        ),
         ("the higher priority first", decided(one(1), entry("x"), entry("y", at=1, priority=1)), "y"),
         ("not by priority", decided(one(1, order=Order.FIFO), entry("x"), entry("y", at=1, priority=1)), "x"),
         ("who waited long", decided(one(1), entry("x"), entry("y", at=3000, priority=1), seconds=3601), "x"),

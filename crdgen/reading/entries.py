@@ -5,43 +5,51 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from crdgen.cli.sources import UsageError, content
-from crdgen.reading import Lines, UnreadableManifest, read_value
+from crdgen.reading.lines import Lines
+from crdgen.reading.manifest import UnreadableManifest, read_value
 from crdgen.schema.look import path_of
 
 Entries = TypeVar("Entries")
 
-#: What would be right, by the type of pydantic's error.
-_FIXES: Final = {
-    "missing": "add it",
-    "extra_forbidden": "remove it",
-    "string_type": "quote it",
+#: What is wrong, by the type of pydantic's error.
+_MESSAGES: Final = {
+    "missing": "is missing: add it",
+    "string_type": "must be a text: quote it",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
 }
 
 
-def load(file: str, model: type[Entries]) -> tuple[Entries, Lines]:
-    """Return the content of a file, and the lines of its parts."""
-    text = content(file)
+class InvalidEntries(ValueError):
+    """A file that does not fit its model. The message has a line for each fault."""
+
+
+def read_entries(text: bytes, file: str, model: type[Entries]) -> tuple[Entries, Lines]:
+    """Return the content of a text, and the lines of its parts.
+
+    Raises:
+        InvalidEntries: the text is not YAML, or does not fit the model.
+    """
     try:
         value = read_value(text, file)
     except UnreadableManifest as error:
-        raise UsageError(str(error)) from error
+        raise InvalidEntries(str(error)) from error
     lines = Lines(text)
     try:
         return TypeAdapter(model).validate_python(value), lines
     except ValidationError as error:
         problems = [f"{file}:{lines.at(each['loc'])}: {_problem(each, model)}" for each in error.errors()]
-        raise UsageError("\n".join(problems)) from error
+        raise InvalidEntries("\n".join(problems)) from error
 
 
 def _problem(error: Any, model: Any) -> str:
     path = path_of(error["loc"]).lstrip(".") or "the file"
-    message = error["msg"].removeprefix("Value error, ")
-    fix = _FIXES.get(error["type"], "")
     if error["type"] == "extra_forbidden":
         near = get_close_matches(str(error["loc"][-1]), _names(model), 1)
-        message, fix = "unknown field", f"did you mean {near[0]}?" if near else fix
-    return f"{path}: {message[:1].lower()}{message[1:]}{f': {fix}' if fix else ''}"
+        return f"{path}: is unknown: {f'did you mean {near[0]}?' if near else 'remove it'}"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{path}: {_MESSAGES.get(error['type']) or message[:1].lower() + message[1:]}"
 
 
 def _names(model: Any) -> list[str]:
