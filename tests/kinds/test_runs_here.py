@@ -50,7 +50,8 @@ def dijob(*, labels: dict[str, str] | None = None, old: bool = False, **spec: An
 def torchjob(worker: str = "", **fields: Any) -> dict[str, Any]:
     """A TorchJob of a master, and of a worker whose key is given."""
     master = {"template": template("torch", **fields.pop("pods", {})), **fields.pop("master", {})}
-    workers = {worker: {"template": template("torch"), "numTasks": 1, "restartPolicy": "Never"}} if worker else {}
+    once = {"template": template("torch"), "numTasks": 1, "restartPolicy": "Never"}
+    workers = {worker: once} if worker else {}
     return job("TorchJob", "train.distributed.io/v1alpha1", torchTaskSpecs={"Master": master, **workers}, **fields)
 
 

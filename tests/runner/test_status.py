@@ -139,12 +139,10 @@ def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
 
 @pytest.mark.parametrize("clean", ["None", "Running", "All"])
 def test_an_elastic_torchjob_ends_with_its_master_although_workers_cannot_join_any_more(clean: str) -> None:
-    world = World(elastic(cleanPodPolicy=clean, backoffLimit=0))
+    world = World(elastic(cleanPodPolicy=clean))
     world.settle()
     world.end("master")
     world.end("worker")
-    world.settle()
-    world.pod("worker", 1)["status"]["containerStatuses"] = [{"name": "torch", "restartCount": 3}]
     world.settle()
     assert conditions(world)[-1] == ("Running", "True", "JobRunning")
     world.wait(29)
@@ -155,6 +153,20 @@ def test_an_elastic_torchjob_ends_with_its_master_although_workers_cannot_join_a
     assert conditions(world)[-1] == ("Succeeded", "True", "JobSucceeded")
     assert world.running() == []
     assert len(world.pods) == (0 if clean == "All" else 2)
+
+
+def test_a_worker_that_fails_after_the_master_has_succeeded_fails_no_elastic_torchjob() -> None:
+    world = World(elastic())
+    world.settle()
+    world.end("master")
+    world.settle()
+    failed = {"type": "Failed", "status": "True", "message": "too many failures"}
+    world.jobs["train-worker"]["status"]["conditions"] = [failed]
+    world.step()
+    assert conditions(world)[-1] == ("Running", "True", "JobRunning")
+    world.wait(30)
+    world.step()
+    assert conditions(world)[-1] == ("Succeeded", "True", "JobSucceeded")
 
 
 def test_a_torchjob_whose_workers_need_no_master_waits_for_them() -> None:
