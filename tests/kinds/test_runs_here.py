@@ -28,8 +28,8 @@ ELASTIC = {"enableTorchElastic": True, "torchElasticPolicy": POLICY}
 
 def template(container: str, *, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     """A pod template with a container of this name."""
-    fields = {key: spec.pop(key) for key in ("env", "command") if key in spec}
-    containers = [{"name": container, "image": "image", **fields}]
+    fields: dict[str, Any] = {key: spec.pop(key) for key in ("env", "command") if key in spec}
+    containers = [{"name": container, "image": "image"} | fields]
     metadata = {"metadata": {"labels": labels}} if labels else {}
     return {**metadata, "spec": {"containers": containers, **spec}}
 
