@@ -182,6 +182,10 @@ class Runner(ABC, Generic[Spec]):
         """Return whether the job has succeeded."""
         return all(task.complete for task in tasks.values())
 
+    def success_delay(self, job: Job[Spec], tasks: Mapping[str, TaskProgress]) -> float | None:
+        """Return in how many seconds the job succeeds, whatever its other pods do; None if that is not decided."""
+        return None
+
     def failure(self, job: Job[Spec], tasks: Mapping[str, TaskProgress]) -> str:
         """Return why the job has failed; empty if it has not. Called if it has not succeeded, and no policy acts."""
         written = {task.name: task.written_name for task in job.tasks}
