@@ -45,6 +45,7 @@ class TaskProgress:
         failed: number of pods that have failed, including replaced ones.
         released: whether its pods may be created: its batch Job exists and is not suspended.
         complete: whether all pods have succeeded.
+        success_age: seconds since then.
         failure: why the task has failed, so that its pods are no longer replaced; empty if it has not.
     """
 
@@ -60,6 +61,7 @@ class TaskProgress:
     failed: int = 0
     released: bool = False
     complete: bool = False
+    success_age: float = 0
     failure: str = ""
 
     @property

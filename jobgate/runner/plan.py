@@ -25,7 +25,7 @@ from jobgate.runner.progress import progress_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
-from webhook.values import labels_of, mapping, metadata_of, text
+from webhook.values import labels_of, mapping, metadata_of, spec_of, text
 
 #: Reasons of an end after which no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
@@ -82,6 +82,7 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         corrections = list(_corrections(subject, sight))
         yield from corrections
         yield from _deletions(subject, sight)
+        yield from _lost(sight.observed)
         yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
@@ -160,6 +161,16 @@ def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
     live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
     yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted)
+
+
+def _lost(observed: Observed) -> Iterator[Action]:
+    """Yield the deletions by force of pods whose node does not answer, also of earlier attempts."""
+    for pod in observed.pods:
+        metadata = metadata_of(pod)
+        if text(metadata.get("uid")) in observed.lost:
+            yield Delete(pod, force=True)
+            where = f"node {text(spec_of(pod).get('nodeName'))} does not answer, and may still run it"
+            yield RecordEvent("Warning", "LostPodDeleted", f"pod {text(metadata.get('name'))} is replaced: {where}")
 
 
 def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:

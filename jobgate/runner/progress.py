@@ -8,23 +8,23 @@ from dataclasses import replace
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.failures import failures_of, restarts_of
-from jobgate.runner.subject import Sight, Subject, TaskSeen
+from jobgate.runner.subject import Sight, Subject, TaskSeen, moment
 from webhook.values import labels_of, mapping, metadata_of, text, whole
 
 
 def tasks_of(subject: Subject, sight: Sight) -> dict[str, TaskProgress]:
     """Return how far each task is."""
-    return {name: _task(subject, seen) for name, seen in sight.tasks.items()}
+    return {name: _task(subject, sight, seen) for name, seen in sight.tasks.items()}
 
 
-def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
+def _task(subject: Subject, sight: Sight, seen: TaskSeen) -> TaskProgress:
     replicas = subject.replicas(seen.name)
     if seen.condition("Complete"):
         # A batch Job that has completed does not grow any more.
         replicas = min(replicas, whole(mapping((seen.batch or {}).get("spec")).get("completions")) or replicas)
     pods = [pod for index, pod in seen.newest.items() if index < replicas]
     minimum = subject.tasks[seen.name].min_available
-    failed = seen.condition("Failed")
+    failed, completed = seen.condition("Failed"), moment(seen.status.get("completionTime"))
     return TaskProgress(
         name=seen.name,
         replicas=replicas,
@@ -39,6 +39,7 @@ def _task(subject: Subject, seen: TaskSeen) -> TaskProgress:
         failed=failures_of(seen),
         released=seen.batch is not None and not seen.suspended,
         complete=bool(seen.condition("Complete")) or replicas == 0,
+        success_age=(sight.observed.now - completed).total_seconds() if completed else 0,
         failure=(text(failed.get("message")) or "its pods failed") if failed else "",
     )
 

@@ -8,7 +8,7 @@ import pytest
 from jobgate.jobs.status import STATE, RunnerState
 from jobgate.runner.state import RunState
 from tests.runner.test_rendering import example
-from tests.runner.world import KINDS, START, UID, World, dijob, holding, stamp, task
+from tests.runner.world import KINDS, START, UID, World, dijob, holding, stamp, task, torchjob
 
 
 def run(path: str) -> World:
@@ -132,7 +132,61 @@ def test_a_torchjob_fails_by_an_exit_code_that_no_retry_helps() -> None:
     found.end("master", code=1)
     found.settle()
     assert conditions(found)[-1] == ("Failed", "True", "JobFailed")
-    assert found.status["conditions"][-1]["message"].startswith("task Master has failed: ")
+    message = found.status["conditions"][-1]["message"]
+    assert message.startswith("task Master has failed: ")
+    assert message.endswith("only after exit codes 130, 137, 138, 143: consider OnFailure")
+
+
+@pytest.mark.parametrize("clean", ["None", "Running", "All"])
+def test_an_elastic_torchjob_ends_with_its_master_although_workers_cannot_join_any_more(clean: str) -> None:
+    world = World(elastic(cleanPodPolicy=clean))
+    world.settle()
+    world.end("master")
+    world.end("worker")
+    world.settle()
+    assert conditions(world)[-1] == ("Running", "True", "JobRunning")
+    world.wait(29)
+    world.settle()
+    assert conditions(world)[-1] == ("Running", "True", "JobRunning")
+    world.wait(1)
+    world.settle()
+    assert conditions(world)[-1] == ("Succeeded", "True", "JobSucceeded")
+    assert world.running() == []
+    assert len(world.pods) == (0 if clean == "All" else 2)
+
+
+def test_a_worker_that_fails_after_the_master_has_succeeded_fails_no_elastic_torchjob() -> None:
+    world = World(elastic())
+    world.settle()
+    world.end("master")
+    world.settle()
+    failed = {"type": "Failed", "status": "True", "message": "too many failures"}
+    world.jobs["train-worker"]["status"]["conditions"] = [failed]
+    world.step()
+    assert conditions(world)[-1] == ("Running", "True", "JobRunning")
+    world.wait(30)
+    world.step()
+    assert conditions(world)[-1] == ("Succeeded", "True", "JobSucceeded")
+
+
+def test_a_torchjob_whose_workers_need_no_master_waits_for_them() -> None:
+    for job in (elastic(enableTorchElastic=False), elastic(backend="etcd")):
+        world = World(job)
+        world.settle()
+        world.end("master")
+        world.wait(3600)
+        world.settle()
+        assert conditions(world)[-1] == ("Running", "True", "JobRunning")
+
+
+def elastic(backend: str = "c10d", **spec: Any) -> dict[str, Any]:
+    """Return an elastic TorchJob with two workers."""
+    job = torchjob("OnFailure", **spec)
+    endpoint = {"rendezvousBackend": backend, "rendezvousEndpoint": "train-master-0:29400"}
+    policy = {"numMinReplicas": 1, "numMaxReplicas": 2, **endpoint}
+    job["spec"] = {"enableTorchElastic": True, "torchElasticPolicy": policy, **job["spec"]}
+    job["spec"]["torchTaskSpecs"]["Worker"] = {**job["spec"]["torchTaskSpecs"]["Master"], "numTasks": 2}
+    return job
 
 
 def test_a_torchjobs_workers_wait_for_its_master_and_all_for_the_word_of_its_aimaster() -> None:

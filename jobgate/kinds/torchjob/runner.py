@@ -10,17 +10,13 @@ from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgre
 from jobgate.jobs.runner import Clean, Retry, Runner
 from jobgate.jobs.status import conditions_of, set_condition
 from jobgate.jobs.task import Task
-from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.models import OnPhase, RendezvousBackend, RestartPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
-    BACKEND,
-    ENDPOINT,
     MAIN_CONTAINER,
     MASTER_PORT,
     MODEL_VOLUME,
-    NODES,
     PORT,
     PORT_NAME,
-    PROCESSES,
     annotation,
     contract,
     named_port,
@@ -34,6 +30,8 @@ from webhook.values import mapping, objects, spec_of, text
 AI_MASTER_READY: Final = "aimaster"
 #: Exit codes after which torch-on-k8s replaces a pod; after any other the job has failed.
 RETRYABLE: Final = (130, 137, 138, 143)
+#: Seconds that the workers of an elastic job have to end after its master.
+LAST_WORKERS: Final = 30
 #: The variable with the path where the program saves its model.
 MODEL_VARIABLE: Final = "TORCH_ON_K8S_MODEL_PATH"
 
@@ -78,11 +76,8 @@ class TorchJobRunner(Runner[TorchJobSpec]):
                 yield {"metadata": {"name": crew.pod_name(part, index)}, "spec": spec}
 
     def pod_spec(self, job: Job[TorchJobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-        """Add the arguments of torchrun, and the volume for the model."""
+        """Add the volume for the model. torchrun reads its arguments from variables."""
         containers = [dict(container) for _, container in objects(spec.get("containers"))]
-        if ENDPOINT in crew.facts:
-            for container in containers:
-                container["args"] = [*_torchrun_arguments(crew), *(container.get("args") or ())]
         storage = job.document
         for field in ("spec", "modelVersion", "spec", "storage"):
             storage = mapping(storage.get(field))
@@ -164,6 +159,25 @@ class TorchJobRunner(Runner[TorchJobSpec]):
             return True
         return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
 
+    def success_delay(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> float | None:
+        """Return how long the workers of an elastic job may take to end after the master, which has the rendezvous.
+
+        torchrun of the master ends when all that have joined have ended. Workers that were added later can never join.
+        """
+        master = tasks.get(_MASTER)
+        if master is None or not master.complete or not _is_elastic(job):
+            return None
+        return LAST_WORKERS - master.success_age
+
+    def failure(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> str:
+        """Return why the job has failed, and for a master that is retried after some exit codes only, after which."""
+        why = super().failure(job, tasks)
+        master = task_of(job, TaskType.MASTER)
+        if master and tasks[_MASTER].failure and self.retry(job, master).fatal_codes:
+            codes = ", ".join(map(str, RETRYABLE))
+            why += f"; restartPolicy ExitCode restarts the master only after exit codes {codes}: consider OnFailure"
+        return why
+
     def deadline(self, job: Job[TorchJobSpec]) -> int | None:
         """Return the deadline, in either spelling."""
         return _first(job.spec.active_deadline_seconds, job.spec.active_durations)
@@ -189,27 +203,20 @@ class TorchJobRunner(Runner[TorchJobSpec]):
         return next((ends[kind] for kind in types if kind in ends), None)
 
     def clean_policy(self, job: Job[TorchJobSpec]) -> Clean:
-        """Return `cleanPodPolicy`, in either spelling."""
+        """Return `cleanPodPolicy`, in either spelling. Workers that could not join an elastic job never end."""
         policy = job.spec.clean_pod_policy or job.spec.clen_pod_policy
-        return Clean(policy.value) if policy else Clean.NONE
+        clean = Clean(policy.value) if policy else Clean.NONE
+        return Clean.RUNNING if clean is Clean.NONE and _is_elastic(job) else clean
 
     def ttl(self, job: Job[TorchJobSpec]) -> int | None:
         """Return the seconds after the end, in either spelling."""
         return _first(job.spec.ttl_seconds_after_finished, job.spec.old_ttl_seconds_after_finished)
 
 
-def _torchrun_arguments(crew: Crew) -> list[str]:
-    """Return the arguments of torchrun for an elastic job."""
-    facts = crew.facts
-    master = crew.part(_MASTER)
-    size = str(master.replicas if master else 1)
-    return [
-        f"--rdzv_backend={facts.get(BACKEND, '')}",
-        f"--rdzv_endpoint={facts[ENDPOINT]}",
-        f"--rdzv_id={crew.name}",
-        f"--nproc_per_node={facts.get(PROCESSES, '1')}",
-        f"--nnodes={facts.get(NODES, f'{size}:{size}')}",
-    ]
+def _is_elastic(job: Job[TorchJobSpec]) -> bool:
+    """Return whether the processes of a job meet at its master, and may change in number."""
+    policy = job.spec.torch_elastic_policy
+    return bool(job.spec.enable_torch_elastic and policy and policy.rendezvous_backend is RendezvousBackend.C10D)
 
 
 def _first(*values: int | None) -> int | None:
