@@ -12,7 +12,7 @@ import yaml
 from crdgen.reading import Manifest
 from jobgate.cli.report import finish, name_of, read_files, reading_warnings, text_report
 from jobgate.cli.settings import CRDS, Configured, installation
-from jobgate.configured import catalogued
+from jobgate.configured.catalogue import Catalogued
 from jobgate.jobs.runner import left_alone
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
@@ -75,7 +75,7 @@ def review(  # noqa: PLR0913 - one argument an option
         context.exit(2)
     manifests, broken = read_files(files)
     options = ReviewOptions(
-        kinds=catalogued(configured.kinds, crds),
+        kinds=Catalogued(configured.kinds, crds),
         operation=Operation.UPDATE if old else Operation.CREATE,
         namespace=namespace,
         user=user,

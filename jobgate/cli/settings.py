@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from crdgen.cli.sources import UsageError, definitions
 from jobgate.cli.cluster import grouped, require_dns_name
-from jobgate.configured import Entry, InvalidEntry, installable, named_in_catalogue, names, read_entries, versions_of
+from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue, names
 from jobgate.jobs.context import JOB_PODS, Settings
 from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.jobs.kind import JobKind
@@ -57,7 +57,7 @@ def _configured(  # noqa: PLR0913 - a setting each
     cluster_domain: str,
     offered: Mapping[str, Plugin[Any]],
     kinds: Registry[JobKind],
-    more_kinds: tuple[JobKind, ...] = (),
+    more_kinds: Sequence[JobKind] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -134,27 +134,24 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
 
 
-def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Entry, ...]:
-    """Return the entries of files and of the catalogue."""
-    found: list[Entry] = []
+def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[JobKind]:
+    """Return the kinds of files and of the catalogue."""
+    from jobgate.configured.file import InvalidEntry, read_entries  # takes a tenth of a second
+
+    found: list[Any] = []
     for value in values:
+        chosen = names() if value == ALL_ENTRIES else [value] if named_in_catalogue(value) else []
+        found += [entry for name in chosen for entry in named_in_catalogue(name)]
         try:
-            if value == ALL_ENTRIES:
-                found += (entry for name in names() for entry in named_in_catalogue(name))
-            elif named := named_in_catalogue(value):
-                found += named
-            else:
-                found += read_entries(FilePath(value).read_bytes(), value)
+            found += [] if chosen else read_entries(FilePath(value).read_bytes(), value)
         except InvalidEntry as error:
             raise click.BadParameter(f"\n{error}") from None
+        except FileNotFoundError:
+            known = ", ".join(names())
+            raise click.BadParameter(f"{value!r} is neither a file nor in the catalogue: {known}") from None
         except OSError as error:
-            known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
-            raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
-    return tuple(found)
-
-
-def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:
-    return tuple(kind for entry in entries(context, parameter, values) for kind in versions_of(entry))
+            raise click.BadParameter(f"{value}: {error.strerror}") from None
+    return kinds_of(found)
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -330,10 +327,14 @@ _MODE = setting(
     show_default=True,
     help="Whether to deny invalid jobs, or only to warn.",
 )
-KINDS_HELP = "YAML file that describes a kind of job that others define, or its name in the catalogue, for example \
-rayjobs.ray.io; `catalogue` for all of it; repeatable."
-_MORE_KINDS = setting(
-    "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
+MORE_KINDS = setting(
+    "--kinds",
+    "more_kinds",
+    multiple=True,
+    metavar="FILE|PLURAL.GROUP",
+    callback=lambda *given: more_kinds(*given) if given[-1] else [],
+    help="YAML file that describes a kind of job that others define, or its name in the catalogue, for example "
+    "rayjobs.ray.io; `catalogue` for all of it; repeatable.",
 )
 DENY = setting(
     "--deny",
@@ -361,8 +362,8 @@ WITHOUT_PLUGIN = setting(
 _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
-running = grouped(_configured, RUN, _MORE_KINDS, *_WIRING)
+running = grouped(_configured, RUN, MORE_KINDS, *_WIRING)
 #: Add the settings of an installation, as `configured`.
 installation = grouped(
-    _configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING
+    _configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, MORE_KINDS, *_WIRING
 )
