@@ -380,6 +380,19 @@ def test_an_action_that_the_annotation_asks_for_is_carried_out_once_wherever_the
         assert (RunState.of(found.job).attempt, COMMAND in found.job["metadata"]["annotations"]) == (attempt, False)
 
 
+def test_a_task_that_is_scaled_by_a_restart_gets_no_pod_before_it() -> None:
+    """Otherwise a new pod would have the rank of an old one."""
+    found = world(task(1), task(1, name="judge"))
+    found.settle()
+    found.job["spec"]["tasks"][0]["replicas"] = 2
+    found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+    found.log.clear()
+    found.settle()
+    pods = [line for line in found.log if line.startswith(("pod", "gone"))]
+    assert sorted(pods[-3:]) == ["pod train-judge-0", "pod train-work-0", "pod train-work-1"], found.log
+    assert not any(line.startswith("pod") for line in pods[:-3])
+
+
 def test_a_batch_job_that_someone_lets_go_before_the_queue_does_is_suspended_again() -> None:
     found = World(queued(dijob(task(2))))
     found.verdict = "queue a is full"
