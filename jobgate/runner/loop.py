@@ -25,6 +25,7 @@ from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
+from jobgate.runner.lost import LostPods
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
 from jobgate.runner.queues.growth import UNDECIDED
@@ -73,10 +74,12 @@ class JobReconciler:
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
         uncreated: UncreatedPods | None = None,
+        lost: LostPods | None = None,
     ) -> None:
         """Look at nothing yet. `later` has a job looked at again in so many seconds.
 
-        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created.
+        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created, and
+        without `lost` pods on nodes that do not answer stay.
         """
         self._caches = caches
         self._objects = objects
@@ -84,6 +87,7 @@ class JobReconciler:
         self._later = later
         self._dispatcher = dispatcher
         self._uncreated = uncreated
+        self._lost = lost
         self._replaced: dict[JobKey, set[str]] = {}
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
@@ -208,7 +212,14 @@ class JobReconciler:
         """Return what is there of a job, and why some of its pods are not."""
         namespace = key[1]
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
-        if self._uncreated is None or has_ended(kind, document):
+        if has_ended(kind, document):
+            return observed
+        if self._lost is not None:
+            lost, after = await self._lost.find(observed)
+            observed = replace(observed, lost=lost)
+            if after is not None:
+                self._later(key, after)
+        if self._uncreated is None:
             return observed
         why, after = await self._uncreated.why(namespace, observed)
         if after is not None:
@@ -246,9 +257,9 @@ class JobReconciler:
                 created = self._caches.seen.resource(manifest["kind"])
                 await self._objects.create(created, manifest)
                 self._wrote(created, manifest, "create")
-            case Delete(found, foreground):
+            case Delete(found, foreground, force):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
-                await self._remove(of, found, "Foreground" if foreground else "Background")
+                await self._remove(of, found, "Foreground" if foreground else "Background", force=force)
             case Patch(found, changes):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
                 stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
@@ -338,9 +349,11 @@ class JobReconciler:
         if version and version != metadata_of(now).get("resourceVersion"):
             self._replaced.setdefault(key, set()).add(version)
 
-    async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+    async def _remove(
+        self, resource: Resource, found: Mapping[str, Any], propagation: str, *, force: bool = False
+    ) -> None:
         try:
-            await self._objects.delete(resource, _whichever(found), propagation)
+            await self._objects.delete(resource, _whichever(found), propagation, force=force)
         except ApiError as error:
             if not (error.absent or error.conflict):
                 raise

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
 from jobgate.jobs.progress import RunPhase, TaskProgress
@@ -20,15 +21,13 @@ from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs
-from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
+from jobgate.runner.outcome import STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
 from jobgate.runner.progress import progress_of, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
-from webhook.values import labels_of, mapping, metadata_of, text
+from webhook.values import labels_of, mapping, metadata_of, spec_of, text
 
-#: Reasons of an end after which no pod goes on.
-_STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
 #: Phases in which pods were created, or will be, but do not all run yet.
 _STARTING: Final = frozenset({RunPhase.PENDING, RunPhase.STARTING})
 #: Seconds until PodGroups are read again.
@@ -82,6 +81,7 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         corrections = list(_corrections(subject, sight))
         yield from corrections
         yield from _deletions(subject, sight)
+        yield from _lost(sight.observed)
         yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
@@ -160,6 +160,16 @@ def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
     live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
     yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted)
+
+
+def _lost(observed: Observed) -> Iterator[Action]:
+    """Yield the deletions by force of pods whose node does not answer, also of earlier attempts."""
+    for pod in observed.pods:
+        metadata = metadata_of(pod)
+        if text(metadata.get("uid")) in observed.lost:
+            yield Delete(pod, force=True)
+            where = f"node {text(spec_of(pod).get('nodeName'))} does not answer, and may still run it"
+            yield RecordEvent("Warning", "LostPodDeleted", f"pod {text(metadata.get('name'))} is replaced: {where}")
 
 
 def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -297,9 +307,8 @@ def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the clean-up of a job that has ended: of its pods, and of the job itself after its TTL."""
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
-    stops = clean is Clean.RUNNING or any(
-        entry.get("status") == "True" and entry.get("reason") in _STOPPED for entry in conditions_of(job)
-    )
+    # What a job that has failed computes is of no use: its pods stop whatever is cleaned up.
+    stops = clean is Clean.RUNNING or _end_phase(subject) is not RunPhase.SUCCEEDED or _was_completed(job)
     for batch in batches:
         if _is_terminating(batch):
             continue
@@ -317,6 +326,12 @@ def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     if seconds is not None and ended is not None:
         remaining = (later(ended, seconds) - sight.observed.now).total_seconds()
         yield RequeueAfter(remaining) if remaining > 0 else Delete(job.document, foreground=True)
+
+
+def _was_completed(job: Job[Any]) -> bool:
+    """Return whether an action has completed the job, and not the success of its pods."""
+    reasons = (entry.get("reason") for entry in conditions_of(job) if entry.get("status") == "True")
+    return STOPPED[PolicyAction.COMPLETE_JOB] in reasons
 
 
 def _is_finished(batch: Mapping[str, Any]) -> bool:

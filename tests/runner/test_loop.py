@@ -76,8 +76,10 @@ class Server:
             del changed["status"]["jobgate"]
         return self._answer("status", resource, changed)
 
-    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
-        del propagation
+    async def delete(
+        self, resource: Resource, observed: Mapping[str, Any], propagation: str = "", *, force: bool = False
+    ) -> None:
+        del propagation, force
         self._answer("delete", resource, observed)
 
     def _answer(self, verb: str, resource: Resource, found: Mapping[str, Any]) -> Mapping[str, Any]:

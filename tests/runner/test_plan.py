@@ -9,7 +9,7 @@ from jobgate.jobs.policies import COMMAND, LifecycleEvent
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import Create, Delete, RequeueAfter, SetState, SetStatus
 from jobgate.runner.state import RunState
-from tests.runner.world import UID, World, dijob, holding, queued, stamp, stored, task
+from tests.runner.world import UID, World, dijob, holding, queued, stamp, stored, task, torchjob
 
 POLICY = {"action": "RestartJob", "event": "PodFailed"}
 
@@ -88,7 +88,7 @@ def test_failures_of_all_tasks_count_together() -> None:
 
 @pytest.mark.parametrize(
     ("clean", "pods"),
-    [("Running", ["Failed"]), ("All", []), ("None", ["Failed", "Running"])],
+    [("Running", ["Failed"]), ("All", []), ("None", ["Failed"])],
 )
 def test_a_job_that_has_ended_is_cleaned_up_and_a_dijobs_service_goes_in_any_case(clean: str, pods: list[str]) -> None:
     found = world(task(1), task(1, name="judge"), backoffLimit=0, cleanPodPolicy=clean)
@@ -96,6 +96,19 @@ def test_a_job_that_has_ended_is_cleaned_up_and_a_dijobs_service_goes_in_any_cas
     found.settle()
     assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
     assert list(found.services) == []
+
+
+@pytest.mark.parametrize(("code", "pods"), [(0, ["Running", "Succeeded"]), (1, ["Failed"])])
+def test_pods_go_on_after_success_if_none_are_cleaned_up_and_never_after_a_failure(code: int, pods: list[str]) -> None:
+    job = torchjob("Never", cleanPodPolicy="None")
+    tasks = job["spec"]["torchTaskSpecs"]
+    job["spec"]["torchTaskSpecs"] = {"AIMaster": tasks["Master"], "Worker": tasks["Master"]}
+    job["metadata"]["annotations"]["aimaster"] = "ready"
+    found = World(job)
+    found.settle()
+    found.end("aimaster", code=code)
+    found.settle()
+    assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
 
 
 def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:

@@ -121,6 +121,7 @@ class World:
         self.claims: dict[str, Object] = {}
         self.commands: list[Object] = []
         self.unknown_groups = ""
+        self.lost: frozenset[str] = frozenset()
         self.events: list[RecordEvent] = []
         self.log: list[str] = []
         self.gone = False
@@ -138,7 +139,14 @@ class World:
         pods, services, groups = (copy.deepcopy(list(one)) for one in found)
         jobs = [keep_object("Job", JOBS)(copy.deepcopy(one)) for one in self.jobs.values()]
         return Observed(
-            self.now, jobs, pods, services, groups, self.unknown_groups, commands=copy.deepcopy(self.commands)
+            self.now,
+            jobs,
+            pods,
+            services,
+            groups,
+            self.unknown_groups,
+            commands=copy.deepcopy(self.commands),
+            lost=self.lost,
         )
 
     def plan(self) -> list[Action]:
