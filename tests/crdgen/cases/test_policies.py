@@ -137,7 +137,7 @@ def test_policies_see_the_objects_of_crds_as_they_are_stored(tmp_path: Path) -> 
     spec = obj(size={"type": "integer", "default": 5, "maximum": 9})
     (tmp_path / "a.yaml").write_text(yaml.safe_dump_all([policy, definition(version(spec=spec))]))
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "b"}, "spec": {}}
-    cases = [
+    cases: list[dict[str, Any]] = [
         {"name": "the default"},
         {"name": "another", "patch": {"spec": {"size": 6}}, "rejected": [{"words": "must be 5"}]},
         {"name": "not of the schema", "patch": {"spec": {"size": 10}}, "rejected": [{"field": "spec.size"}]},
