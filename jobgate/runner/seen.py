@@ -37,7 +37,10 @@ _METADATA: Final = {
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
 _CONTAINERS: Final = [
-    {"name": ..., "ready": ..., "restartCount": ..., "state": {"terminated": {"exitCode": ..., "finishedAt": ...}}},
+    {
+        **dict.fromkeys(("name", "ready", "restartCount"), ...),
+        "state": {"terminated": {"exitCode": ..., "finishedAt": ...}, "waiting": {"reason": ..., "message": ...}},
+    },
 ]
 _COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes", "startTime", "completionTime")
 #: The fields that are read of each kind, beside metadata.

@@ -296,8 +296,9 @@ class TaskSeen:
 
     @cached_property
     def newest(self) -> Mapping[int, PodSeen]:
-        """The newest pod of each index."""
-        return {pod.index: pod for pod in sorted(self.pods, key=lambda pod: (pod.deleted is None, pod.created))}
+        """The newest pod of each index. Of the same second, a failed or deleted pod is the older one."""
+        order = sorted(self.pods, key=lambda pod: (pod.created, pod.phase != "Failed", pod.deleted is None))
+        return {pod.index: pod for pod in order}
 
     @property
     def status(self) -> Mapping[str, Any]:
