@@ -12,9 +12,6 @@ from crdgen.evaluate.pruning import defaulter
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.pipeline import assemble
 from crdgen.generate.tidy import descriptions, order, shorten
-from crdgen.lint import LintSeverity, lint
-from crdgen.lint.checking import field_path
-from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
 from crdgen.resource.resource import Column, Conversion, CustomResource, Names, Scale, Service, Version
 from crdgen.schema import INT_OR_STRING, SCALARS, VALIDATIONS, Schema
@@ -37,6 +34,10 @@ def crd(resource: CustomResource) -> dict[str, Any]:
         SchemaError: A model has no structural schema, or the linter reports errors or certain mistakes in the
             definition; the message names the path and the fix.
     """
+    # The linter takes long to import, and schemas alone do not need it.
+    from crdgen.lint import LintSeverity, lint  # noqa: PLC0415
+    from crdgen.lint.checking import field_path  # noqa: PLC0415
+
     crd_ = definition(resource)
     findings = [
         finding for finding in lint(crd_) if finding.severity is LintSeverity.ERROR or finding.rule in _CERTAIN_MISTAKES
@@ -73,6 +74,12 @@ def definition(resource: CustomResource) -> dict[str, Any]:
             "spec": spec,
         }
     )
+
+
+def schema_of(resource: CustomResource, version: str = "") -> Schema:
+    """Return the schema of a version, by default the stored one, as in the definition."""
+    (found,) = (each for each in resource.versions if (each.name == version if version else each.storage))
+    return order(_schema(found, resource.names.kind, resource.descriptions))
 
 
 def _nonempty(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,6 +206,8 @@ def _version(version: Version, kind: str, policy: Descriptions) -> dict[str, Any
 
 def _column_type(path: str, schema: Schema) -> str:
     """Return the type of a column's field; empty if it is not a scalar, or unknown."""
+    from crdgen.lint.fieldpath import PathError, column  # noqa: PLC0415 - with the linter
+
     try:
         node = column(path, schema) or {}
     except PathError:  # the linter reports it
