@@ -76,6 +76,7 @@ crds: install ## Regenerate manifests/ from the models
 docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
 	$(BIN)/python -m tools.kind_pages
 	$(BIN)/python -m tools.doctor_page
+	$(BIN)/python -m tools.kind_schema
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml

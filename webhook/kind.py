@@ -14,7 +14,7 @@ from webhook.draft import Draft
 from webhook.path import Path
 from webhook.rule import Rule
 from webhook.schema import ModelSchema, Schema
-from webhook.view import held_by, json_name
+from webhook.view import held_by, json_name, missing_fields, opaque, view
 from webhook.when import EACH, Steps, When
 
 
@@ -102,6 +102,7 @@ class Kind:
             guards it.
         restores: tells whether an update by this writer is restored to the stored object, except for what it adds
             (`webhook.restore`).
+        enforced: whether objects with faults are denied. If not, they only get warnings, whatever the settings.
     """
 
     group: str
@@ -120,6 +121,7 @@ class Kind:
     conversion: Convert | None = None
     reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     restores: Callable[[Context[Any]], bool] = _never_restores
+    enforced: bool = True
     #: The end of the advice to make an object smaller that takes too long to judge.
     how_to_shrink: ClassVar[str] = ""
     when: When = field(init=False, repr=False, compare=False)
@@ -151,6 +153,21 @@ class Kind:
     def qualified_plural(self) -> str:
         """The name of its CRD, `<plural>.<group>`."""
         return f"{self.plural}.{self.group}"
+
+    def read(self, document: Mapping[str, Any]) -> tuple[BaseModel, bool]:
+        """Return the typed view of an object's spec, and whether it is complete.
+
+        A kind whose spec is not a model of the JSON overrides this, `all_fields`, `hides` and `missing`.
+        """
+        return view(self.spec, document.get("spec"))
+
+    def hides(self, path: Path) -> bool:
+        """Tell whether rules read the value at a path as plain JSON, so that a broken one must be hidden from them."""
+        return opaque(self.spec, path)
+
+    def missing(self, spec: BaseModel) -> list[tuple[Path, bool]]:
+        """Return the fields that a view lacks, and whether each holds a list or a map of objects."""
+        return [*missing_fields(spec, Path("spec"))]
 
     def path(self, phase: str) -> str:
         """Return the path of its webhook: `/mutate-` or `/validate-`, group with dots as dashes, version, kind."""
@@ -266,6 +283,14 @@ class Registry(Generic[K]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def plus(self, kinds: Iterable[K]) -> Registry[K]:
+        """Return a registry with further kinds.
+
+        Raises:
+            ValueError: two kinds have the same name.
+        """
+        return Registry((*self, *kinds))
 
     def names(self) -> list[tuple[str, str]]:
         """Return `apiVersion` and `kind` of each kind."""

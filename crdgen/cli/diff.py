@@ -22,8 +22,8 @@ from crdgen.cli.sources import (
 )
 from crdgen.diff import EVERYTHING, AcceptedBreak, Break, Change, ChangeGroup, diff, grouped
 from crdgen.docs.markdown import code, escape
-from crdgen.reading import Lines, Manifest
-from crdgen.reading.entries import InvalidEntries, read_entries
+from crdgen.reading import Manifest
+from crdgen.reading.entries import InvalidEntries, Lines, read_entries
 from crdgen.schema.look import shown
 
 #: Places of a finding that are printed.

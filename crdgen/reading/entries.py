@@ -1,12 +1,14 @@
 """Read a YAML file as a Pydantic model; errors name the line, the field, and what would be right."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from crdgen.reading.lines import Lines
-from crdgen.reading.manifest import UnreadableManifest, read_value
+from crdgen.reading.documents import Document
+from crdgen.reading.manifest import UnreadableManifest, read_document
 from crdgen.schema.look import path_of
 
 Entries = TypeVar("Entries")
@@ -21,6 +23,17 @@ _MESSAGES: Final = {
 }
 
 
+@dataclass(frozen=True)
+class Lines:
+    """The lines of the parts of a document, counted from 1."""
+
+    document: Document
+
+    def at(self, path: Sequence[str | int]) -> int:
+        """Return the line of the part with this path, or of the nearest part around it that exists."""
+        return self.document.located([tuple(path)]).place(tuple(path))[0] + 1
+
+
 class InvalidEntries(ValueError):
     """A file that does not fit its model. The message has a line for each fault."""
 
@@ -32,12 +45,12 @@ def read_entries(text: bytes, file: str, model: type[Entries]) -> tuple[Entries,
         InvalidEntries: the text is not YAML, or does not fit the model.
     """
     try:
-        value = read_value(text, file)
+        document = read_document(text, file)
     except UnreadableManifest as error:
         raise InvalidEntries(str(error)) from error
-    lines = Lines(text)
+    lines = Lines(document)
     try:
-        return TypeAdapter(model).validate_python(value), lines
+        return TypeAdapter(model).validate_python(document.value), lines
     except ValidationError as error:
         problems = [f"{file}:{lines.at(each['loc'])}: {_problem(each, model)}" for each in error.errors()]
         raise InvalidEntries("\n".join(problems)) from error

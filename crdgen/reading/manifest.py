@@ -90,11 +90,15 @@ def read(text: bytes, file: str, *, others: bool = False) -> list[Manifest]:
 
 
 def read_values(text: bytes, file: str) -> list[Any]:
-    """Return the documents of a text that contains no Kubernetes objects; omit empty documents.
+    """Return the values of the documents of a text that contains no Kubernetes objects; omit empty documents.
 
     Raises:
         UnreadableManifest: the text is invalid, or has a duplicate key.
     """
+    return [document.value for document in _values(text, file)]
+
+
+def _values(text: bytes, file: str) -> list[Document]:
     try:
         documents = _documents(text)
     except DocumentError as error:
@@ -104,19 +108,24 @@ def read_values(text: bytes, file: str) -> list[Any]:
             line, column = document.places[()]
             problem = f"the key {path_text(document.duplicates[0])} is there twice: remove one of them"
             raise UnreadableManifest(file, line + 1, column + 1, problem)
-    return [document.value for document in documents if document.value is not None]
+    return [document for document in documents if document.value is not None]
 
 
 def read_value(text: bytes, file: str) -> Any:
-    """Return the only document of a text that contains no Kubernetes objects, such as settings; None if it is empty.
+    """Return the value of the only document of a text, such as settings; None if it is empty.
 
     Raises:
         UnreadableManifest: the text is invalid, has a duplicate key, or has several documents.
     """
-    values = read_values(text, file)
-    if len(values) > 1:
-        raise UnreadableManifest(file, 1, 1, f"contains {len(values)} documents: must contain one")
-    return values[0] if values else None
+    return read_document(text, file).value
+
+
+def read_document(text: bytes, file: str) -> Document:
+    """Return the only document of a text that contains no Kubernetes objects; see `read_value`."""
+    documents = _values(text, file)
+    if len(documents) > 1:
+        raise UnreadableManifest(file, 1, 1, f"contains {len(documents)} documents: must contain one")
+    return documents[0] if documents else Document(places={(): (0, 0)})
 
 
 def _is_other(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ from crdgen.cli.sources import read_tree, watched
 from crdgen.reading import Manifest
 from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries, placed
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
-from jobgate.cli.settings import Configured, installation_later
+from jobgate.cli.settings import CRDS, Configured, installation_later
 from jobgate.names import KINDS
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Stand
 @click.option("--quiet", "-q", is_flag=True, help="Print findings only.")
 @click.option("--baseline", metavar="FILE", help="File with findings that are accepted.")
 @click.option("--write-baseline", is_flag=True, help="Write all findings to the file of --baseline.")
+@CRDS
 @installation_later
 @click.pass_context
 def review(  # noqa: PLR0913 - one argument an option
@@ -76,6 +78,7 @@ def review(  # noqa: PLR0913 - one argument an option
     quiet: bool,
     baseline: str | None,
     write_baseline: bool,
+    crds: dict[str, dict[str, Any]],
     configure: Callable[[], Configured],
 ) -> None:
     """Review the objects in PATHs as the webhook would, without a cluster: errors, warnings, changes.
@@ -96,13 +99,14 @@ def review(  # noqa: PLR0913 - one argument an option
     tree = read_tree(files, recursive=recursive, advice=advice)
     report = Report("jobgate review", "object", failures=tree.failures, notes=tree.left_out)
     if output in {"json", "yaml"} or any(map(_may_be_ours, tree.manifests)):
+        from jobgate.configured import catalogued
         from jobgate.offline.files import FileObjects
         from jobgate.offline.judge import ReviewOptions
         from webhook import Operation
 
         configured = configure()
         options = ReviewOptions(
-            kinds=configured.kinds,
+            kinds=catalogued(configured.kinds, crds),
             operation=Operation.UPDATE if old else Operation.CREATE,
             namespace=namespace,
             user=user,
@@ -140,12 +144,18 @@ def _may_be_ours(manifest: Manifest) -> bool:
 
     group, kind = manifest.object["apiVersion"].rpartition("/")[0], manifest.object["kind"].lower()
     near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in KINDS)
-    return near or OURS in manifest.document.text[0] or bool(entry_points(group="jobgate.kinds"))
+    catalogue = {file.name for file in (Path(__file__).parents[1] / "configured" / "catalogue").iterdir()}
+    return (
+        near
+        or f"{kind}s.{group}.yaml" in catalogue
+        or OURS in manifest.document.text[0]
+        or bool(entry_points(group="jobgate.kinds"))
+    )
 
 
 def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_entry: bool) -> None:
     """Add the verdict on an object to the report."""
-    from jobgate.offline.judge import OTHER_KIND, judge
+    from jobgate.offline.judge import NOT_CHECKED, OTHER_KIND, judge
     from webhook.cause import Cause
 
     verdict = judge(manifest.object, options)
@@ -162,7 +172,10 @@ def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_
             of_key=rule == "unknown-field",
         )
         for rule, finding in (verdict.findings if verdict.reviewed else ())
+        if rule != NOT_CHECKED
     ]
+    notes = {f"note: {finding}" for rule, finding in verdict.findings if rule == NOT_CHECKED}
+    report.notes += sorted(notes.difference(report.notes))
     if why := _left_alone(manifest.object, options):
         results.append(Result("not-run", Severity.WARNING, "", why))
     if verdict.reviewed or with_entry:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from crdgen.cli.sources import UsageError, definitions
+from crdgen.schema.look import mapping
 from jobgate.cli.cluster import grouped, require_dns_name
 from jobgate.names import DI_ORCHESTRATOR_ACCOUNT, DOMAIN, JOB_PODS, PODS_LIMIT, dns_label, dns_subdomain
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from jobgate.configured import Entry
     from jobgate.jobs.context import Settings
     from jobgate.jobs.kind import JobKind
     from jobgate.plugins import Arguments, Plugin
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from jobgate.serving.reload import KindFile
     from webhook import Registry
 
+#: The value of `--kinds` that names all entries of the catalogue.
+ALL_ENTRIES = "catalogue"
 _ENFORCE, _WARN = "enforce", "warn"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,6 +54,7 @@ def _configured(  # noqa: PLR0913 - a setting each
     cluster_domain: str,
     offered: Mapping[str, Plugin[Any]] | None,
     kinds: Registry[JobKind] | None,
+    more_kinds: tuple[JobKind, ...] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -71,7 +77,12 @@ def _configured(  # noqa: PLR0913 - a setting each
         enforces=mode == _ENFORCE,
         **({} if offered is None else {"offered": offered}),
     )
-    return {"configured": Configured(admission, installed() if kinds is None else kinds, kind_settings)}
+    registry = installed() if kinds is None else kinds
+    try:
+        registry = registry.plus(more_kinds) if more_kinds else registry
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--kinds") from None
+    return {"configured": Configured(admission, registry, kind_settings)}
 
 
 def _read(files: tuple[KindFile, ...]) -> dict[str, BaseModel]:
@@ -146,6 +157,37 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
+
+
+def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Entry, ...]:
+    """Return the entries of files and of the catalogue."""
+    if not values:
+        return ()
+    from jobgate.configured import InvalidEntry, named_in_catalogue, names, read_entries
+
+    found: list[Entry] = []
+    for value in values:
+        try:
+            if value == ALL_ENTRIES:
+                found += (entry for name in names() for entry in named_in_catalogue(name))
+            elif named := named_in_catalogue(value):
+                found += named
+            else:
+                found += read_entries(FilePath(value).read_bytes(), value)
+        except InvalidEntry as error:
+            raise click.BadParameter(f"\n{error}") from None
+        except OSError as error:
+            known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
+            raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
+    return tuple(found)
+
+
+def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:
+    if not values:
+        return ()
+    from jobgate.configured import versions_of
+
+    return tuple(kind for entry in entries(context, parameter, values) for kind in versions_of(entry))
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -238,6 +280,23 @@ def queues_text(path: FilePath | None) -> str:
     return content
 
 
+def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return the CRDs in files and below directories, by name."""
+    try:
+        manifests = [manifest.object for file in values for manifest in definitions(file)]
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+    return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
+
+
+CRDS = click.option(
+    "--crd",
+    "crds",
+    multiple=True,
+    metavar="FILE",
+    callback=_crds,
+    help="CRD of a kind of --kinds or of the catalogue, which gives its schema; repeatable. FILE may be a directory.",
+)
 RUN = setting(
     "--run",
     multiple=True,
@@ -314,6 +373,11 @@ _MODE = setting(
     show_default=True,
     help="Whether to deny invalid jobs, or only to warn.",
 )
+KINDS_HELP = "YAML file that describes a kind of job that others define, or its name in the catalogue, for example \
+rayjobs.ray.io; `catalogue` for all of it; repeatable."
+_MORE_KINDS = setting(
+    "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
+)
 WITHOUT_KIND = setting(
     "--without-kind",
     "kinds",
@@ -335,7 +399,7 @@ _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
 running = grouped(_configured, RUN, *_WIRING)
-_INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, *_WIRING)
+_INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING)
 #: Add the settings of an installation, as `configured`.
 installation = grouped(_configured, *_INSTALLATION)
 

@@ -12,7 +12,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import TASK_FIELDS, Task
 from webhook import Object
 from webhook.values import text
-from webhook.view import FieldOf, lacks, view, with_absent, with_all_absent
+from webhook.view import FieldOf, lacks, with_absent, with_all_absent
 
 Spec = TypeVar("Spec", bound=BaseModel)
 P = ParamSpec("P")
@@ -112,7 +112,7 @@ class Job(Object[Spec]):
 
 def job_of(kind: JobKind, document: Mapping[str, Any]) -> Job[Any]:
     """Return a stored job; its fields that do not fit the schema are absent."""
-    return Job(kind, document, view(kind.spec, document.get("spec"))[0]).tolerant()
+    return Job(kind, document, kind.read(document)[0]).tolerant()
 
 
 def priority_class_of(job: Job[Any], task: Task) -> str:

@@ -185,14 +185,14 @@ class StructuralSchema:
             violations = self._evaluator.validate(self._evaluator.default(document))
         return [
             *metadata_causes(document.get("metadata")),
-            *(_cause(violation, self.shape) for violation in violations),
+            *(cause_of(violation, self.shape) for violation in violations),
         ]
 
     def transitions(self, document: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
         """Return the violations of CEL rules that compare the object with the stored one."""
         alone = self._evaluator.validate(document)
         violations = self._evaluator.validate(document, old)
-        return [_cause(violation, self.shape) for violation in violations if violation not in alone]
+        return [cause_of(violation, self.shape) for violation in violations if violation not in alone]
 
 
 def _with_type(
@@ -218,7 +218,8 @@ def shape_of(kind: JobKind) -> Shape:
     return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
 
 
-def _cause(violation: Violation, shape: Shape) -> Cause:
+def cause_of(violation: Violation, shape: Shape) -> Cause:
+    """Return the cause of a violation of a schema."""
     path = shape.path(violation.path)
     if violation.reason is ErrorType.REQUIRED:
         return Required(path, violation.message)

@@ -27,8 +27,8 @@ from webhook.values import difference, lost, metadata_of, text
 
 #: Least similarity of a misspelt group to a known one. `batch` and `batch.volcano.sh` have a similarity of 0.48.
 _NEAR = 0.8
-#: Rule of the warning that an object is of another kind.
-OTHER_KIND = "other-kind"
+#: Rules of the warnings that an object is of another kind, and that rules of its CRD were not checked.
+OTHER_KIND, NOT_CHECKED = "other-kind", "not-checked"
 #: apiVersion and kind of prerequisites.
 _ITEMS = tuple((items.API_VERSION, kind) for kind in items.SCHEMAS)
 
@@ -99,7 +99,12 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
         item = items.schema_of(document)
         return _of_no_kind(document, options.kinds) if item is None else _item(document, item, options)
     kind, schema = served
-    if schema is not kind.schema and isinstance(kind, JobKind) and kind.resource.conversion is not None:
+    if (
+        schema is not kind.schema
+        and isinstance(kind, JobKind)
+        and kind.resource
+        and kind.resource.conversion is not None
+    ):
         warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
         return _not_reviewed(document, warning)
     try:
@@ -115,7 +120,7 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
     sent = schema.default(pruned) | {"apiVersion": kind.gvk.api_version}
     old = _old(sent, kind.schema, options)
     before = [*_before_review(document, pruned, old, options)]
-    before += [("not-checked", Notice("", sentence)) for sentence in unchecked_rules(kind)]
+    before += [(NOT_CHECKED, Notice("", sentence)) for sentence in unchecked_rules(kind)]
     mutation = _review(Phase.MUTATE, kind, sent, old, options)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
@@ -161,9 +166,11 @@ def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobK
         return kind, kind.schema
     group, _, version = str(document.get("apiVersion")).rpartition("/")
     for candidate in kinds.of_group(group):
-        versions = candidate.resource.versions if candidate.kind == document.get("kind") else ()
-        if any(entry.name == version and entry.served for entry in versions):
-            return candidate, StructuralSchema(candidate.resource, version=version)
+        resource = candidate.resource if candidate.kind == document.get("kind") else None
+        if resource is None:
+            continue
+        if any(entry.name == version and entry.served for entry in resource.versions):
+            return candidate, StructuralSchema(resource, version=version)
     return None
 
 

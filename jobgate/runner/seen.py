@@ -13,6 +13,7 @@ from jobgate.controller.owned import JobIndex
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.room import Room, Shape, project
+from jobgate.runner.lost import SHARES, shares_volume
 from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
 from jobgate.runner.subject import Observed
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
@@ -36,7 +37,10 @@ _METADATA: Final = {
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
 _CONTAINERS: Final = [
-    {"name": ..., "ready": ..., "restartCount": ..., "state": {"terminated": {"exitCode": ..., "finishedAt": ...}}},
+    {
+        **dict.fromkeys(("name", "ready", "restartCount"), ...),
+        "state": {"terminated": {"exitCode": ..., "finishedAt": ...}, "waiting": {"reason": ..., "message": ...}},
+    },
 ]
 _COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes", "startTime", "completionTime")
 #: The fields that are read of each kind, beside metadata.
@@ -76,6 +80,8 @@ def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dic
         owners = (one for _, one in objects(found["metadata"].get("ownerReferences")) if one.get("controller") is True)
         metadata["ownerReferences"] = [project(one, {"uid": ..., "controller": ...}) for one in islice(owners, 1)]
         kept = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **project(found, _READ[kind])}
+        if kind == "Pod" and shares_volume(spec_of(found)):
+            kept[SHARES] = True
         if kind == "Job":
             kept[ASKS] = written_amounts(amounts_of(mapping(spec_of(found).get("template"))))
         return kept

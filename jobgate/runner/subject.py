@@ -172,6 +172,7 @@ class Observed:
         unknown_groups: why the PodGroups are not known; empty if they are.
         uncreated: why pods are not created; empty if they are, or the reason is not known.
         commands: Volcano's Commands for the job, the oldest first.
+        lost: uids of the pods whose node does not answer, and that are to be deleted by force.
     """
 
     now: datetime
@@ -182,6 +183,7 @@ class Observed:
     unknown_groups: str = ""
     uncreated: str = ""
     commands: Sequence[Mapping[str, Any]] = ()
+    lost: frozenset[str] = frozenset()
 
     @property
     def uids(self) -> set[str]:
@@ -294,8 +296,9 @@ class TaskSeen:
 
     @cached_property
     def newest(self) -> Mapping[int, PodSeen]:
-        """The newest pod of each index."""
-        return {pod.index: pod for pod in sorted(self.pods, key=lambda pod: (pod.deleted is None, pod.created))}
+        """The newest pod of each index. Of the same second, a failed or deleted pod is the older one."""
+        order = sorted(self.pods, key=lambda pod: (pod.created, pod.phase != "Failed", pod.deleted is None))
+        return {pod.index: pod for pod in order}
 
     @property
     def status(self) -> Mapping[str, Any]:

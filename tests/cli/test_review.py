@@ -103,7 +103,7 @@ def test_the_module_is_the_command() -> None:
 
 def test_an_object_of_another_kind_loads_no_kind() -> None:
     text = "import sys; from jobgate.cli import main; main(['review', '-'], standalone_mode=False); print('pydantic' in sys.modules)"
-    objects = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n"
+    objects = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
     done = subprocess.run([sys.executable, "-c", text], input=objects, capture_output=True, text=True, check=False)
     assert done.stdout == "0 objects: 0 errors, 0 warnings; 1 of other kinds\nFalse\n"
 

@@ -28,7 +28,8 @@ ELASTIC = {"enableTorchElastic": True, "torchElasticPolicy": POLICY}
 
 def template(container: str, *, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     """A pod template with a container of this name."""
-    containers = [{"name": container, "image": "image", "env": spec.pop("env", [])}]
+    fields: dict[str, Any] = {key: spec.pop(key) for key in ("env", "command") if key in spec}
+    containers = [{"name": container, "image": "image"} | fields]
     metadata = {"metadata": {"labels": labels}} if labels else {}
     return {**metadata, "spec": {"containers": containers, **spec}}
 
@@ -49,7 +50,8 @@ def dijob(*, labels: dict[str, str] | None = None, old: bool = False, **spec: An
 def torchjob(worker: str = "", **fields: Any) -> dict[str, Any]:
     """A TorchJob of a master, and of a worker whose key is given."""
     master = {"template": template("torch", **fields.pop("pods", {})), **fields.pop("master", {})}
-    workers = {worker: {"template": template("torch"), "numTasks": 1}} if worker else {}
+    once = {"template": template("torch"), "numTasks": 1, "restartPolicy": "Never"}
+    workers = {worker: once} if worker else {}
     return job("TorchJob", "train.distributed.io/v1alpha1", torchTaskSpecs={"Master": master, **workers}, **fields)
 
 
@@ -74,6 +76,11 @@ def mxjob(**pods: Any) -> dict[str, Any]:
             "the runner ignores",
         ),
         (torchjob(worker="worker", **ELASTIC), "torch-on-k8s scales only", ""),
+        (
+            torchjob(worker="Worker", pods={"command": ["torchrun", "train.py"]}, **ELASTIC),
+            "torch-on-k8s adds the arguments of torchrun, such as --nnodes, after the whole command",
+            "",
+        ),
         (mxjob(env=ENV), "crashes if there are fewer", "kept as it is"),
         (mxjob(labels={"job_type": "mine"}), "mxnet-operator overwrites this value", ""),
         (dijob(labels={"team": "mine"}), "does not copy these fields to the pods", ""),
