@@ -137,11 +137,11 @@ class Kind:
         if self.schema is _OF_THE_SPEC:
             object.__setattr__(self, "schema", ModelSchema(self.spec))
         rules = [
-            (rule, [found for name in _checked(rule).when for found in self._fields_of(rule, name)])
+            (rule, [field for name in _checked(rule).when for field in self._fields_of(rule, name)])
             for rule in self.rules
         ]
-        by_default = [found.steps for _, fields in rules for found in fields if found.steps and found.has_default]
-        when = When([(rule, [found.steps for found in fields]) for rule, fields in rules], by_default)
+        by_default = [field.steps for _, fields in rules for field in fields if field.steps and field.has_default]
+        when = When([(rule, [field.steps for field in fields]) for rule, fields in rules], by_default)
         object.__setattr__(self, "when", when)
 
     @property
@@ -187,10 +187,10 @@ class Kind:
         Raises:
             UnknownField: neither this kind nor any other has such a field.
         """
-        found = self._resolved.get(name)
-        if found is None:
-            found = self._resolved[name] = tuple(self._resolve(name, path) for path in self._translated(name))
-        return found
+        fields = self._resolved.get(name)
+        if fields is None:
+            fields = self._resolved[name] = tuple(self._resolve(name, path) for path in self._translated(name))
+        return fields
 
     def _fields_of(self, rule: Rule, name: str) -> tuple[Field, ...]:
         try:
@@ -235,8 +235,8 @@ class Kind:
         """Return the paths of attributes for a name: of the longest beginning that the kind calls otherwise."""
         steps = name.split(".")
         for length in range(len(steps), 0, -1):
-            if (found := self.fields.get(".".join(steps[:length]))) is not None:
-                paths = (found,) if isinstance(found, str) else found
+            if (places := self.fields.get(".".join(steps[:length]))) is not None:
+                paths = (places,) if isinstance(places, str) else places
                 return tuple(".".join((path, *steps[length:])) for path in paths)
         return (name,)
 

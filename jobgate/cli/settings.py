@@ -165,21 +165,21 @@ def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> t
         return ()
     from jobgate.configured import InvalidEntry, named_in_catalogue, names, read_entries
 
-    found: list[Entry] = []
+    chosen: list[Entry] = []
     for value in values:
         try:
             if value == ALL_ENTRIES:
-                found += (entry for name in names() for entry in named_in_catalogue(name))
+                chosen += (entry for name in names() for entry in named_in_catalogue(name))
             elif named := named_in_catalogue(value):
-                found += named
+                chosen += named
             else:
-                found += read_entries(FilePath(value).read_bytes(), value)
+                chosen += read_entries(FilePath(value).read_bytes(), value)
         except InvalidEntry as error:
             raise click.BadParameter(f"\n{error}") from None
         except OSError as error:
             known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
             raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:

@@ -129,10 +129,10 @@ class StructuralSchema:
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
         """Return whether the object has more tasks than the schema allows, without reading them."""
-        found: Any = None if self._names or not self._way else document
+        parts: Any = None if self._names or not self._way else document
         for step in self._way:
-            found = found.get(step) if isinstance(found, Mapping) else None
-        return isinstance(found, list | dict) and len(found) > self._most_parts
+            parts = parts.get(step) if isinstance(parts, Mapping) else None
+        return isinstance(parts, list | dict) and len(parts) > self._most_parts
 
     @cached_property
     def _most_parts(self) -> float:
@@ -147,12 +147,12 @@ class StructuralSchema:
         """Return True only if the object fits the schema and its pod templates are valid; a fast check in C."""
         if self._accepts is None or not self._accepts(document):
             return False
-        found: Any = document
+        parts: Any = document
         for step in self._way:
-            found = found[step]
+            parts = parts[step]
         if self._names:
-            found = [found[name] for name in self._names if found.get(name) is not None]
-        for part in found if isinstance(found, list) else found.values():  # half the time of all()
+            parts = [parts[name] for name in self._names if parts.get(name) is not None]
+        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
             if not podchecks.FAMILIES.agree(part["template"]["spec"]):
                 return False
         return True
