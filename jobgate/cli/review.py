@@ -174,8 +174,8 @@ def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_
         for rule, finding in (verdict.findings if verdict.reviewed else ())
         if rule != NOT_CHECKED
     ]
-    notes = {f"note: {finding}" for rule, finding in verdict.findings if rule == NOT_CHECKED}
-    report.notes += sorted(notes.difference(report.notes))
+    unchecked = {f"note: {finding}" for rule, finding in verdict.findings if rule == NOT_CHECKED}
+    report.notes += sorted(unchecked.difference(report.notes))
     if why := _left_alone(manifest.object, options):
         results.append(Result("not-run", Severity.WARNING, "", why))
     if verdict.reviewed or with_entry:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from crdgen import CustomResource
 from crdgen.evaluate import ErrorType, Evaluator, Violation
-from crdgen.resource.definition import schema_of
+from crdgen.resource.schema import schema_of
 from jobgate import podchecks
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
