@@ -18,6 +18,7 @@ from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.discover import entry_for
 from jobgate.jobs.kind import JobKind
+from jobgate.kinds import installed
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
 
@@ -39,7 +40,7 @@ def fit(
     files: tuple[str, ...],
     kubeconfig: Path | None,
     output: str,
-    kinds: Registry[JobKind],
+    kinds: Registry[JobKind] | None,
     discover: bool,
 ) -> None:
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
@@ -47,6 +48,7 @@ def fit(
     Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. FILE may be a
     directory. Exit status: 0 if all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
+    kinds = installed() if kinds is None else kinds
     stored = _read(files) if files else asyncio.run(_stored(kubeconfig))
     if discover:
         _discover(stored, {kind.qualified_plural for kind in kinds})

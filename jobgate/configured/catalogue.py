@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pkgutil import resolve_name
 from typing import Any, Final
@@ -34,9 +34,14 @@ def named_in_catalogue(name: str) -> Sequence[Any]:
 class Catalogued(Registry[JobKind]):
     """Kinds, and those of the catalogue that are asked for; `crds` by name give configured kinds their schemas."""
 
-    def __init__(self, kinds: Iterable[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    def __init__(self, kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()})
         self._crds = crds or {}
-        super().__init__(self._with_schema(kind) for kind in kinds)
+
+    def _loaded(self, kinds: Registry[JobKind], name: tuple[str, str]) -> JobKind:
+        kind = kinds.get(*name)
+        assert kind is not None
+        return self._with_schema(kind)
 
     def get(self, api_version: str, kind: str) -> JobKind | None:
         """Return a kind, from the catalogue if no other has the name.

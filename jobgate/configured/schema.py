@@ -177,6 +177,6 @@ def _template_causes(part: Part) -> Iterator[Cause]:
     # Null is as good as absent: the API server drops it when it sets defaults.
     for violation in evaluator.validate(evaluator.default(part.built.value)):
         cause = cause_of(violation, shape)
-        path = located(cause.path.moved(Path(), start) or start, start, part.built)
+        path = located(cause.path.rebased(Path(), start) or start, start, part.built)
         if path is not None:
             yield cause.at(path)

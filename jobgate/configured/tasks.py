@@ -252,7 +252,7 @@ def located(path: Path, start: Path, built: BuiltTemplate) -> Path | None:
     steps = path.steps[len(start.steps) :]
     for part, origin in sorted(built.origins, key=lambda entry: -len(entry[0])):
         if steps[: len(part)] == part:
-            return None if origin is None else path.moved(below(start, part), origin)
+            return None if origin is None else path.rebased(below(start, part), origin)
     # An absent part of an assembled pod: the place of the task.
     return join(start.steps[:-1]) if built.is_assembled else path
 

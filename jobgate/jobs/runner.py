@@ -198,9 +198,17 @@ class Runner(ABC, Generic[Spec]):
 
     # The status
 
+    #: Whether the kind has a phase for a job whose pods are replaced after evictions or deletions, or that is scaled.
+    #: Without it, such a job is Restarting or goes on.
+    reschedules: bool = False
+
+    def counts(self, job: Job[Spec], progress: Progress) -> dict[str, Any]:
+        """Return the fields of the status that show the pods. They are also written after the job has ended."""
+        return {}
+
     @abstractmethod
     def status(self, job: Job[Spec], progress: Progress) -> dict[str, Any]:
-        """Return the whole status of a job, but for the runner's state. The stored one is in `job.document`.
+        """Return the status of a job without `counts` and the runner's state. The stored one is in `job.document`.
 
         It is written whenever it differs from the stored status: it must include defaults of the CRD, and no other
         fields than those of the CRD.

@@ -119,8 +119,8 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
 def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
     """Yield the pods to take the finalizer of the Job controller from, which replaces them without a delay then.
 
-    - Pods that are being deleted. They are replaced as soon as they are gone, at once if
-      they were deleted by force, and are no failures, whatever their exit code.
+    - Pods that are being deleted. They are replaced as soon as they are gone, at once if deleted by force, and are no
+      failures, whatever their exit code.
     - Failed pods that the Job controller would replace, at the first failure of their index. In a crash loop its delays
       apply: 10 s, 20 s, 40 s, … up to 10 minutes.
     """
@@ -137,13 +137,13 @@ def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
                 continue
             if pod.phase == "Failed" and index < subject.replicas(task.name) and not task.suspended:
                 earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
-                if all(time <= pod.ended for time in earlier) and _is_replaced(subject, task, pod):
+                if all(time <= pod.ended for time in earlier) and is_replaced(subject, task, pod):
                     yield pod
             elif pod.is_live and pod.deleted and not acts_on_job:
                 yield pod
 
 
-def _is_replaced(subject: Subject, task: TaskSeen, pod: PodSeen) -> bool:
+def is_replaced(subject: Subject, task: TaskSeen, pod: PodSeen) -> bool:
     """Return whether the Job controller replaces a failed pod."""
     if spec_of(task.batch or {}).get("backoffLimitPerIndex") != _NO_LIMIT:
         return False  # an earlier version made the batch Job, or the runner answers
@@ -409,7 +409,7 @@ def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
     """Return the number of failed pods that were replaced in the current attempt and count, of a task or of all."""
     counts = not subject.runner.counts_actions_only
     tasks = [task for task in sight.tasks.values() if counts and name in {"", task.name}]
-    return sum(pod.phase == "Failed" and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
+    return sum(failed_by_itself(pod) and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
 
 
 def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:

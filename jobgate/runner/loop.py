@@ -41,6 +41,7 @@ STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE, STATELESS, UNKNOWN = "CannotReadJob", "CannotStoreState", "TooManyObjects"
+MISSING_CLAIM: Final = "MissingClaim"
 _CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDeleteObject"}
 #: Looks in a row that must leave something undone before an error that may pass is reported: some 3 seconds.
 REPORTED_AFTER: Final = 5
@@ -163,6 +164,7 @@ class JobReconciler:
         begins = creates or self._gets_room(subject, observed)
         if begins and (absent := await self._absent_claims(subject, namespace)):
             await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
+            await self._write_event(document, RecordEvent("Warning", MISSING_CLAIM, absent))
             return ReconcileResult.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
         if done.result is ReconcileResult.AGAIN:

@@ -258,7 +258,7 @@ class World:
         failed = [pod for pod in pods if phase(pod) == "Failed" and not is_ignored(spec, pod)]
         per_index = bool(spec.get("backoffLimitPerIndex"))
         known = [pod for pod in failed if "counted" in pod or "finalizers" in pod["metadata"]]
-        done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
+        done = {index(pod) for pod in pods if phase(pod) == "Succeeded" and index(pod) < spec["completions"]}
         status |= {"failed": sum("counted" in pod or not per_index for pod in known), "succeeded": len(done)}
         none_left = spec.get("backoffLimitPerIndex") == 0
         given_up = {index(pod) for pod in failed if none_left or is_fatal(spec, pod, "FailIndex")}
@@ -332,6 +332,11 @@ class World:
     def running(self) -> list[str]:
         """The host names of all pods that run, in order."""
         return sorted(host(pod) for pod in self.pods if phase(pod) == "Running")
+
+    @property
+    def warnings(self) -> list[str]:
+        """The reasons of the warnings."""
+        return [event.reason for event in self.events if event.type == "Warning"]
 
     @property
     def status(self) -> Object:

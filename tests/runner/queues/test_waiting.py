@@ -39,7 +39,7 @@ def test_a_job_that_waits_has_no_pods_until_it_is_released() -> None:
     found.verdict = ""
     found.settle()
     assert found.running() == ["train-work-0", "train-work-1"]
-    assert [one.reason for one in found.events] == ["JobDequeued"]
+    assert [one.reason for one in found.events] == ["JobCreated", "JobQueued", "JobDequeued", "JobRunning"]
 
 
 def test_a_released_job_keeps_its_place_when_it_restarts() -> None:
