@@ -24,8 +24,8 @@ from jobgate.configured import configured, installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
-from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.kinds import installed
+from jobgate.names import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 from webhook import Registry
 
