@@ -262,25 +262,51 @@ class Registry(Generic[K]):
         ValueError: two kinds have the same GroupVersionKind or the same plural.
     """
 
-    def __init__(self, kinds: Iterable[K]) -> None:
+    def __init__(self, kinds: Iterable[K], later: Mapping[tuple[str, str], Callable[[], K]] | None = None) -> None:
+        """Hold kinds, and before them those that are loaded when they are asked for, by `apiVersion` and `kind`."""
         self._kinds: dict[tuple[str, str], K] = {}
+        self._later = dict(later or {})
+        self._names = list(self._later)
         for kind in kinds:
+            self.of_group(kind.group)
             for other in self._kinds.values():
                 if other.gvk == kind.gvk or (
                     other.qualified_plural == kind.qualified_plural and other.kind != kind.kind
                 ):
                     raise ValueError(f"two kinds claim one name: {_names(other)} and {_names(kind)}")
             self._kinds[kind.gvk.api_version, kind.kind] = kind
+            self._names.append((kind.gvk.api_version, kind.kind))
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._kinds.values())
+        kinds = (self.get(*name) for name in self._names)
+        return iter([kind for kind in kinds if kind is not None])
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return len(self._names)
+
+    def plus(self, kinds: Iterable[K]) -> Registry[K]:
+        """Return a registry with further kinds.
+
+        Raises:
+            ValueError: two kinds have the same name.
+        """
+        return Registry((*self, *kinds))
+
+    def names(self) -> list[tuple[str, str]]:
+        """Return `apiVersion` and `kind` of each kind."""
+        return list(self._names)
 
     def get(self, api_version: str, kind: str) -> K | None:
         """Return the kind of an object's `apiVersion` and `kind`, or None if it is not served."""
-        return self._kinds.get((api_version, kind))
+        name = api_version, kind
+        if name in self._later:
+            self._kinds[name] = self._later.pop(name)()
+        return self._kinds.get(name)
+
+    def of_group(self, group: str) -> list[K]:
+        """Return the kinds of an API group."""
+        kinds = (self.get(*name) for name in self.names() if name[0].rpartition("/")[0] == group)
+        return [kind for kind in kinds if kind is not None]
 
 
 def _names(kind: Kind) -> str:

@@ -14,8 +14,8 @@ from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing,
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
-from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.kinds import installed
+from jobgate.names import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -8,9 +8,9 @@ from functools import cached_property
 from math import inf
 from typing import Any, Final
 
-import crdgen
 from crdgen import CustomResource
 from crdgen.evaluate import ErrorType, Evaluator, Violation
+from crdgen.resource.schema import schema_of
 from jobgate import podchecks
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
@@ -102,11 +102,8 @@ class StructuralSchema:
     @cached_property
     def shape(self) -> Shape:
         """The root of the schema."""
-        versions = crdgen.crd(self._resource)["spec"]["versions"]
-        version = next(
-            each for each in versions if (each["name"] == self._version if self._version else each["storage"])
-        )
-        return Shape(version["schema"]["openAPIV3Schema"])
+        # Not linted: that takes longer than to generate it, and who generates the CRD does it.
+        return Shape(schema_of(self._resource, self._version))
 
     @cached_property
     def _evaluator(self) -> Evaluator:
