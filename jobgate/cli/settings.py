@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -289,6 +289,17 @@ def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dic
     return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
 
 
+def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:
+    """Return the kinds for a cluster; see `installable`."""
+    from jobgate.configured import installable
+    from webhook import Registry
+
+    try:
+        return Registry(installable(kinds, deny))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
 CRDS = click.option(
     "--crd",
     "crds",
@@ -378,6 +389,12 @@ rayjobs.ray.io; `catalogue` for all of it; repeatable."
 _MORE_KINDS = setting(
     "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
 )
+DENY = setting(
+    "--deny",
+    multiple=True,
+    metavar="PLURAL.GROUP",
+    help="Kind of --kinds whose faulty objects are denied; of others, faults are only warnings. Repeatable.",
+)
 WITHOUT_KIND = setting(
     "--without-kind",
     "kinds",
@@ -398,7 +415,7 @@ WITHOUT_PLUGIN = setting(
 _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
-running = grouped(_configured, RUN, *_WIRING)
+running = grouped(_configured, RUN, _MORE_KINDS, *_WIRING)
 _INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING)
 #: Add the settings of an installation, as `configured`.
 installation = grouped(_configured, *_INSTALLATION)
