@@ -172,6 +172,7 @@ class Observed:
         unknown_groups: why the PodGroups are not known; empty if they are.
         uncreated: why pods are not created; empty if they are, or the reason is not known.
         commands: Volcano's Commands for the job, the oldest first.
+        terminating: whether the namespace of the job is being deleted.
     """
 
     now: datetime
@@ -182,6 +183,7 @@ class Observed:
     unknown_groups: str = ""
     uncreated: str = ""
     commands: Sequence[Mapping[str, Any]] = ()
+    terminating: bool = False
 
     @property
     def uids(self) -> set[str]:
