@@ -236,5 +236,5 @@ def write_time(time: datetime) -> str:
 
 
 def elapsed(since: datetime | None, now: datetime) -> timedelta:
-    """Return the time since a stamp; zero if there is no stamp or it is in the future."""
+    """Return how much time has passed; zero if `since` is None or in the future."""
     return max(now - since, timedelta()) if since is not None else timedelta()

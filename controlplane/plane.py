@@ -31,6 +31,8 @@ from controlplane.programs import Program, etcd_program, kube_apiserver_program
 _START_WAIT = 240.0
 _STOP_WAIT = 30.0
 _LOG_LINES = 15
+#: The user as which the API server reads logs from nodes.
+KUBELET_CLIENT = "kube-apiserver-kubelet-client"
 
 
 class ControlPlaneError(RuntimeError):
@@ -173,6 +175,9 @@ class ControlPlane:
         self.ca = write_private(folder / "ca.crt", authority)
         write_private(folder / "apiserver.crt", serving.certificate)
         write_private(folder / "apiserver.key", serving.key)
+        kubelet_client = self._authority.client(KUBELET_CLIENT, ())
+        write_private(folder / "kubelet-client.crt", kubelet_client.certificate)
+        write_private(folder / "kubelet-client.key", kubelet_client.key)
         write_private(folder / "service-account.key", signing)
         write_private(folder / "service-account.pub", checking)
         write_private(folder / "tokens.csv", f'{self.token},admin,admin,"system:masters"\n')

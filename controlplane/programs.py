@@ -84,6 +84,9 @@ def kube_apiserver_program(binary: Path, folder: Path, port: int, extra: Sequenc
             f"--tls-cert-file={folder / 'apiserver.crt'}",
             f"--tls-private-key-file={folder / 'apiserver.key'}",
             f"--client-ca-file={folder / 'ca.crt'}",
+            f"--kubelet-certificate-authority={folder / 'ca.crt'}",
+            f"--kubelet-client-certificate={folder / 'kubelet-client.crt'}",
+            f"--kubelet-client-key={folder / 'kubelet-client.key'}",
             f"--token-auth-file={folder / 'tokens.csv'}",
             "--authorization-mode=RBAC",
             "--service-account-issuer=https://kubernetes.default.svc",
@@ -143,7 +146,7 @@ def scheduler_configuration(kubeconfig: Path) -> str:
 
 
 def kwok_program(binary: Path, folder: Path, kubeconfig: Path) -> Program:
-    """The simulated kubelet of all nodes. It has no server, so `kubectl logs` and `exec` do not work."""
+    """The simulated kubelet of all nodes. It has no server, so `kubectl logs` and `exec` do not work there."""
     return Program(
         "kwok",
         (

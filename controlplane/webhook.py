@@ -18,20 +18,19 @@ from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane, reserve_port
 from controlplane.waiting import wait_for
 from jobgate.cli import main
+from jobgate.installation.handbook import title
 from jobgate.installation.runner import ACCOUNT
 from jobgate.kinds import built_in
+from webhook.values import parts
 
 _START_WAIT = 90.0
+EXAMPLES = Path(__file__).parents[1] / "examples"
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
-# Only the webhook rejects this job, so it shows whether the API server calls the webhook yet.
-_POD = {"spec": {"containers": [{"name": "probe", "image": "probe"}]}}
-_PROBE: dict[str, Any] = {
-    "apiVersion": "diengine.opendilab.org/v2alpha1",
-    "kind": "DIJob",
-    "metadata": {"name": "probe"},
-    "spec": {"preemptible": True, "tasks": [{"template": _POD}]},
-}
+#: The kind of a job by which is seen whether the API server calls the webhook yet.
+_PROBED = built_in()[0]
+#: A mount that only the webhook rejects: the pod has no such volume.
+_NO_VOLUME = "no-such-volume"
 #: The paths of webhook configurations.
 CONFIGURATIONS = tuple(
     f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations" for phase in ("mutating", "validating")
@@ -45,7 +44,6 @@ class InstalledWebhook:
     calls the webhook by the Service's name, and checks the certificate against that name.
 
     Attributes:
-        namespace: one in which the API server calls it.
         folder: where certificates and the log are.
         namespace: a namespace in which the API server calls it.
     """
@@ -158,10 +156,10 @@ class InstalledWebhook:
             return False
 
     def _is_called(self) -> bool:
-        path = f"/apis/{_PROBE['apiVersion']}/namespaces/{self.namespace}/dijobs"
-        _, answer = self.plane.client.post(path, _PROBE, {"dryRun": "All"})
+        path = f"/apis/{_PROBED.gvk.api_version}/namespaces/{self.namespace}/{_PROBED.plural}"
+        _, answer = self.plane.client.post(path, _probe(), {"dryRun": "All"})
         # In warn mode, the text is in a warning.
-        return any("spec.preemptible" in text for text in (answer.get("message", ""), *self.plane.client.warnings))
+        return any(_NO_VOLUME in text for text in (answer.get("message", ""), *self.plane.client.warnings))
 
     def __enter__(self) -> Self:
         return self.start()
@@ -170,6 +168,16 @@ class InstalledWebhook:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _probe() -> dict[str, Any]:
+    """Return the smallest job of the kind, with the mount in its pods."""
+    example = EXAMPLES / title(_PROBED) / "minimal.yaml"
+    job: dict[str, Any] = yaml.safe_load(example.read_text(encoding="utf-8"))
+    for _, task in parts(job, _PROBED.task_fields):
+        for container in task["template"]["spec"]["containers"]:
+            container["volumeMounts"] = [{"name": _NO_VOLUME, "mountPath": "/probe"}]
+    return job
 
 
 def jobgate(*arguments: str) -> str:

@@ -16,7 +16,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import Members
 from jobgate.jobs.operator import Operator
-from jobgate.jobs.policies import LifecyclePolicy
+from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
 from jobgate.jobs.runner import Clean, Retry, Runner
 from jobgate.jobs.status import PhaseCondition, RunStatus, conditions_of, set_condition
@@ -75,6 +75,7 @@ __all__ = [
     "PLUGINS_DOC",
     "SECRET",
     "SERVICE",
+    "Action",
     "Arguments",
     "Cause",
     "Clean",
@@ -90,6 +91,7 @@ __all__ = [
     "Invalid",
     "Job",
     "JobKind",
+    "LifecycleEvent",
     "LifecyclePolicy",
     "MayChange",
     "Member",

@@ -8,9 +8,11 @@ from typing import Any
 import yaml
 
 ROOT = Path("examples")
-BROKEN = sorted(ROOT.glob("*/broken/*.yaml"))
+#: Jobs of the kinds of the catalogue.
+CATALOGUE = ROOT / "catalogue"
+BROKEN = sorted(file for file in ROOT.glob("*/broken/*.yaml") if file.parts[1] != CATALOGUE.name)
 #: Without the prerequisites, which are no jobs; tests/prerequisites and tests/e2e use those.
-GOOD = sorted(file for file in ROOT.glob("*/*.yaml") if file.parent.name != "prerequisites")
+GOOD = sorted(file for file in ROOT.glob("*/*.yaml") if file.parent.name not in {"prerequisites", CATALOGUE.name})
 
 
 def name_of(file: Path) -> str:

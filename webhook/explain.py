@@ -18,7 +18,7 @@ from webhook.kind import Kind
 from webhook.object import Object, object_of
 from webhook.path import Path
 from webhook.rule import Rule
-from webhook.view import missing_fields, opaque, unreadable, view, with_absent, without
+from webhook.view import unreadable, with_absent, without
 
 #: Most new causes of one review. Nobody reads more, and a hostile object can have a million.
 ENOUGH: Final = 1000
@@ -58,16 +58,14 @@ def explain(
     if violations:
         # A list with too many items is hidden, too: its limit also bounds the work of the rules.
         hidden = [
-            violation.path
-            for violation in violations
-            if opaque(kind.spec, violation.path) or isinstance(violation, TooMany)
+            violation.path for violation in violations if kind.hides(violation.path) or isinstance(violation, TooMany)
         ]
         document, context = _hide(document, context, hidden)
-    spec, complete = view(kind.spec, document.get("spec"))
+    spec, complete = kind.read(document)
     if ratchets and violations and not complete:
-        document, context = _hide(document, context, [*_unreadable_paths(spec, violations)])
-        spec, complete = view(kind.spec, document.get("spec"))
-    absent = [path.steps for path, _ in missing_fields(spec, Path("spec"))]
+        document, context = _hide(document, context, [*_unreadable_paths(kind.missing(spec), violations)])
+        spec, complete = kind.read(document)
+    absent = [path.steps for path, _ in kind.missing(spec)]
     rules = kind.when.rules(document, for_update=context.old is not None, absent=absent)
     obj = object_of(kind, document, spec)
     if complete and not violations:
@@ -139,7 +137,7 @@ def _hide(
     return without(document, paths), context
 
 
-def _unreadable_paths(spec: Any, violations: Iterable[Cause]) -> Iterator[Path]:
+def _unreadable_paths(missing: Iterable[tuple[Path, bool]], violations: Iterable[Cause]) -> Iterator[Path]:
     """Yield the paths of fields of the spec, and of whole items of lists, that do not fit the schema."""
     rejected: set[tuple[str | int, ...]] = set()
     items: dict[tuple[str | int, ...], list[Path]] = {}
@@ -147,7 +145,7 @@ def _unreadable_paths(spec: Any, violations: Iterable[Cause]) -> Iterator[Path]:
         steps = violation.path.steps
         rejected.add(steps)
         items.setdefault(steps[:-1], []).append(violation.path)
-    for path, holds_objects in missing_fields(spec, Path("spec")):
+    for path, holds_objects in missing:
         if not holds_objects or path.steps in rejected:
             yield path
         else:

@@ -79,9 +79,10 @@ class Object(Generic[Spec]):
         return bool(self._left_out) and lacks(item, self._left_out)
 
     def leaving_out(self, fields: frozenset[FieldOf]) -> Self | None:
-        """Return the object without the items that lack these fields; None if they are left out already.
+        """Return the object without the items of lists that lack one of these fields.
 
-        None means that a part other than an item of a list lacks them, so a rule that reads it cannot judge the object.
+        Return None if such items are left out already. Then a part that is no item of a list lacks the field, and a
+        rule that reads it cannot judge the object.
         """
         if fields <= self._left_out:
             return None

@@ -22,7 +22,6 @@ from webhook.object import object_of
 from webhook.ratchet import StoredFaults
 from webhook.restore import restoration
 from webhook.values import mapping, metadata_of, same, text
-from webhook.view import view
 
 _REVIEWED: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 _DEFAULT_SETTINGS: Final = Settings()
@@ -86,7 +85,7 @@ def review(
     )
     answer = _mutate if phase is Phase.MUTATE else _validate
     response = answer(kind, document, stored, context, response)
-    return response if settings.enforces else response.forgiving(warns=phase is Phase.VALIDATE)
+    return response if settings.enforces and kind.enforced else response.forgiving(warns=phase is Phase.VALIDATE)
 
 
 def is_unchanged(kind: Kind, document: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
@@ -208,7 +207,7 @@ def _findings(
         ratchets: whether the object is the new or the old one of an UPDATE: see `explain`.
     """
     if violations is None and kind.schema.accepts(document):
-        spec, complete = view(kind.spec, document.get("spec"))
+        spec, complete = kind.read(document)
         if complete:
             rules = kind.when.rules(document, for_update=context.old is not None)
             yield from call(rules, object_of(kind, document, spec, fits=True), context)

@@ -119,6 +119,8 @@ _SPECS: dict[str, Callable[[int, int], tuple[str, dict[str, Any]]]] = {
     "MxJob": _mxjob,
     "TorchJob": _torchjob,
 }
+#: The kinds, and those whose jobs can have any number of tasks.
+KINDS, ANY_SIZE = tuple(_SPECS), ("DIJob", "Job")
 
 
 def template(container: str, variant: int, index: int, **pod: Any) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The node: runs its scheduled pods, as a kubelet does."""
 
 import threading
+import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,12 +12,15 @@ from controlplane.client import ClusterApi
 from controlplane.nodes import CAPACITY, node
 from controlplane.plane import ControlPlaneError
 from controlplane.processes.content import PodContent, hosts
+from controlplane.processes.logs import LogServer
 from controlplane.processes.pod import Pod
-from controlplane.processes.sandbox import NODE_ADDRESS, node_network
+from controlplane.processes.sandbox import LIFE, NODE_ADDRESS, node_network
 from controlplane.whole import WholeControlPlane
 
 #: Seconds between two lists of the pods, which are few.
 _PERIOD = 0.2
+#: Seconds between two reports that the node is ready.
+_HEARTBEAT_PERIOD = 1.0
 #: Keeps simulated pods off the node.
 TAINT = {"key": "jobgate.dev/processes", "value": "true", "effect": "NoSchedule"}
 #: Fields of a pod's spec that schedule it on this node, and on no other.
@@ -28,14 +33,15 @@ CHOSEN: Mapping[str, Any] = {
 class ProcessNode:
     """A node of a whole control plane that runs pods as processes of this machine. Use it in a `with`.
 
-    Pods with `CHOSEN` in their spec run on it.
+    Pods with `CHOSEN` in their spec run on it. `kubectl logs` shows their output, without time stamps.
 
     Attributes:
         folder: has the files of its pods; logs are kept.
+        failure: why the node has ended by itself; None while it works.
     """
 
-    def __init__(self, plane: WholeControlPlane, name: str, folder: Path) -> None:
-        """`folder` must not be `/mnt`: pods mount over it."""
+    def __init__(self, plane: WholeControlPlane, name: str, folder: Path, *, life: float = LIFE) -> None:
+        """`folder` must not be `/mnt`: pods mount over it. After `life` seconds the node fails, with its pods."""
         self._plane = plane
         self.name = name
         self.folder = folder
@@ -43,7 +49,9 @@ class ProcessNode:
         self._pods: dict[str, Pod] = {}
         self._reported: dict[str, Any] = {}
         self._addresses = 1
+        self._life = life
         self._stop = threading.Event()
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"node {name}", daemon=True)
         self.failure: Exception | None = None
 
@@ -51,10 +59,11 @@ class ProcessNode:
         """Join the cluster.
 
         Raises:
-            MissingError: this machine cannot.
             MissingError: this machine cannot run it.
         """
-        self._network = node_network()
+        # If this process is killed, the namespaces end by themselves.
+        self._network = node_network(self._life + 60)
+        self._end = time.monotonic() + self._life
         new_node = node(self.name, CAPACITY, {"jobgate.dev/processes": "true"})
         del new_node["metadata"]["annotations"]  # kwok simulates only nodes with its annotation
         new_node["spec"] = {"taints": [TAINT]}
@@ -62,40 +71,93 @@ class ProcessNode:
         if status != 201:
             self._network.close()
             raise ControlPlaneError(f"node {self.name}: {answer.get('message')}")
-        ready = {"type": "Ready", "status": "True", "reason": "Processes", "message": "pods are processes"}
-        addresses = [{"type": "InternalIP", "address": NODE_ADDRESS}]
-        self._api.patch(
-            f"/api/v1/nodes/{self.name}/status", {"status": {"conditions": [ready], "addresses": addresses}}
-        )
+        self._logs = LogServer(self._plane, self._log_file, self._runs)
+        self._report("True", "Processes", "pods are processes")
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the cluster, and end all pods."""
+        """Leave the cluster, and end all pods.
+
+        Raises:
+            ControlPlaneError: the node has failed before.
+        """
         self._stop.set()
         self._thread.join()
         for pod in self._pods.values():
             pod.close()
+        self._logs.close()
         self._network.close()
         self._api.delete(f"/api/v1/nodes/{self.name}")
         self._api.close()
+        if self.failure is not None and error is None:
+            raise ControlPlaneError(str(self.failure)) from self.failure
 
     def log(self, namespace: str, pod: str, container: str) -> str:
         """Return the log of a container, also of a deleted pod; the newest if several pods had the name."""
+        log = self._log_file(namespace, pod, container)
+        return log.read_text(encoding="utf-8", errors="replace") if log else ""
+
+    def stop_kubelet(self) -> None:
+        """Do nothing any more, as a node whose kubelet has stopped. The containers go on."""
+        self._stopped.set()
+
+    def start_kubelet(self) -> None:
+        """Go on after `stop_kubelet`. Containers of pods that are gone are killed."""
+        self._reported.clear()
+        self._stopped.clear()
+
+    def _log_file(self, namespace: str, pod: str, container: str) -> Path | None:
         logs = sorted(self.folder.glob(f"{namespace}.{pod}.*/{container}.log"), key=lambda path: path.stat().st_mtime)
-        return logs[-1].read_text(encoding="utf-8", errors="replace") if logs else ""
+        return logs[-1] if logs else None
+
+    def _runs(self, namespace: str, pod: str, container: str) -> bool:
+        """Whether a container runs, or may be started again."""
+        log = self._log_file(namespace, pod, container)
+        live = [running for running in list(self._pods.values()) if log and running.sandbox.folder == log.parent]
+        return any(not running.over for running in live) and not self._stop.is_set()
+
+    def _report(self, status: str, reason: str, message: str) -> None:
+        """Write the condition Ready, and where the logs are read."""
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        ready = {"type": "Ready", "status": status, "reason": reason, "message": message, "lastHeartbeatTime": now}
+        endpoint = {"kubeletEndpoint": {"Port": self._logs.port}}
+        addresses = [{"type": "InternalIP", "address": "127.0.0.1"}]
+        body = {"conditions": [ready], "addresses": addresses, "daemonEndpoints": endpoint}
+        self._api.patch(f"/api/v1/nodes/{self.name}/status", {"status": body})
 
     def _run(self) -> None:
+        reported = 0.0
         while not self._stop.wait(_PERIOD):
+            if self._stopped.is_set():
+                continue
             try:
+                if time.monotonic() > self._end:
+                    self._fail()
+                    return
+                if time.monotonic() > reported + _HEARTBEAT_PERIOD:
+                    self._report("True", "Processes", "pods are processes")
+                    reported = time.monotonic()
                 self._sync()
             except OSError:
                 continue  # try again
             except Exception as error:  # noqa: BLE001  # for the test to read
                 self.failure = error
                 return
+
+    def _fail(self) -> None:
+        """End the pods with the reason, and take no more."""
+        why = f"node {self.name}: its lifetime of {self._life:g} s is over; set a longer `life`"
+        self.failure = ControlPlaneError(why)
+        self._report("False", "LifetimeOver", why)
+        for pod in self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")[1]["items"]:
+            if running := self._pods.pop(pod["metadata"]["uid"], None):
+                running.close()
+                status = {**running.status(), "phase": "Failed", "reason": "NodeLifetimeOver", "message": why}
+                namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+                self._api.patch(f"/api/v1/namespaces/{namespace}/pods/{name}/status", {"status": status})
 
     def _sync(self) -> None:
         pods = self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")[1]["items"]

@@ -17,8 +17,8 @@ NODE_ADDRESS = "10.88.0.1"
 _BRIDGE = " && ".join(
     ["ip link set lo up", "ip link add br0 type bridge", f"ip addr add {NODE_ADDRESS}/16 dev br0", "ip link set br0 up"]
 )
-#: A pod is ended after this many seconds, in case a test does not end it.
-LIFE = 1800
+#: Default number of seconds after which a node ends itself and its pods, in case a test does not.
+LIFE = 1800.0
 #: Folders of this machine that a pod must not write to: it gets empty ones.
 _EMPTY = ("/root", "/home", "/opt", "/run", "/tmp")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -35,10 +35,11 @@ class MissingError(RuntimeError):
 class Holder:
     """A process that holds namespaces; when it ends, all processes in them end."""
 
-    def __init__(self, setup: str, *spaces: str, within: "Holder | None" = None) -> None:
-        """Create the namespaces, inside those of `within` if given, and run the setup in them."""
+    def __init__(self, setup: str, *spaces: str, life: float = LIFE, within: "Holder | None" = None) -> None:
+        """Create the namespaces for `life` seconds, inside those of `within` if given, and run the setup in them."""
+        self.life = life
         entered = within.enter("--net") if within else []
-        script = f"{setup} && echo ready && exec sleep {LIFE}"
+        script = f"{setup} && echo ready && exec sleep {life:.0f}"
         unshare = ["unshare", *spaces, "--propagation=private", "--pid", "--fork", "--kill-child", "--mount-proc"]
         self._process = subprocess.Popen(
             [*entered, *unshare, "sh", "-c", script],
@@ -68,17 +69,18 @@ class Holder:
         self._process.communicate()
 
 
-def node_network() -> Holder:
+def node_network(life: float = LIFE) -> Holder:
     """Create the network of a node: a bridge that is reached only by its own pods."""
     if missing := System().lacks(NEEDS, root=True):
         raise MissingError(message(missing))
-    return Holder(_BRIDGE, "--mount", "--net")
+    return Holder(_BRIDGE, "--mount", "--net", life=life)
 
 
 class Sandbox:
     """The namespaces, volumes and shared files of a pod."""
 
     def __init__(self, folder: Path, network: Holder, pod: Mapping[str, Any], address: str) -> None:
+        self._life = network.life
         folder.mkdir(parents=True)
         self.folder = folder
         self.hostname = pod["spec"].get("hostname") or pod["metadata"]["name"]
@@ -102,7 +104,7 @@ class Sandbox:
             "if [ -d /etc/ssh ]; then cp -a /etc/ssh /mnt/ssh && mount --bind /mnt/ssh /etc/ssh; fi",
             f"hostname {shlex.quote(self.hostname)}",
         ]
-        self.holder = Holder(" && ".join(steps), "--mount", "--net", "--uts", "--ipc")
+        self.holder = Holder(" && ".join(steps), "--mount", "--net", "--uts", "--ipc", life=self._life)
         link = f"p{address.rpartition('10.88.')[2].replace('.', 'x')}"
         inside = f"ip addr add {address}/16 dev eth0 && ip link set eth0 up"
         commands = (

@@ -48,14 +48,14 @@ def typing_environment(pool: DescriptorPool, variables: list[dict[str, Any]]) ->
     return _environment(pool, config, dict.fromkeys([*FUNCTIONS, *ONLY_TYPED, *_COMPARISONS]))
 
 
-def evaluating_environment() -> Any:
-    """Return the environment that evaluates rules with checked types. Objects are maps there."""
+def evaluating_environment(variables: tuple[str, ...]) -> Any:
+    """Return the environment that evaluates expressions with checked types. Objects are maps there."""
     pool = DescriptorPool()
     describe_opaque(pool)
     classes = {
         kind: message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for kind, (name, _) in OPAQUE.items()
     }
-    config = {"variables": [{"name": name, "type_name": "dyn"} for name in ("self", "oldSelf")]}
+    config = {"variables": [{"name": name, "type_name": "dyn"} for name in variables]}
     # During evaluation, the library does not distinguish lists, maps or objects by their contents.
     overloads: dict[str, tuple[str, dict[tuple[str, ...], Callable[..., Any]]]] = {}
     for line, function in (FUNCTIONS | STOPGAPS).items():

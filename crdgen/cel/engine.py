@@ -174,16 +174,46 @@ class CompiledExpression:
             return compile_(wrapper, self.schema, root=self.root, optional=False).run(variables, old=old)
         if reason := _unsupported(self.tree):
             raise NotEvaluated(reason)
-        try:
-            result = _evaluating_environment().deserialize(self._serialized).eval(variables)
-        except RuntimeError as error:
-            raise evaluation_error(str(error)) from None
-        except (ValueError, MemoryError) as error:
-            # A list of a negative length, or one that does not fit into memory.
-            raise NotEvaluated(f"cannot be evaluated by the CEL library: {error}") from None
-        if result.type().name() == "ERROR":
-            raise evaluation_error(str(result.value()))
-        return result.plain_value()
+        return _evaluated(_evaluating_environment().deserialize(self._serialized), variables)
+
+
+def _evaluated(compiled: Any, variables: Any) -> Any:
+    """Return the value of an expression of the library."""
+    try:
+        result = compiled.eval(variables)
+    except RuntimeError as error:
+        raise evaluation_error(str(error)) from None
+    except (ValueError, MemoryError) as error:
+        # A list of a negative length, or one that does not fit into memory.
+        raise NotEvaluated(f"cannot be evaluated by the CEL library: {error}") from None
+    if result.type().name() == "ERROR":
+        raise evaluation_error(str(result.value()))
+    return result.plain_value()
+
+
+def evaluate_untyped(expression: str, variables: Mapping[str, Any]) -> Any:
+    """Evaluate an expression whose variables are plain JSON without types, as in admission policies.
+
+    Raises:
+        CompilationError, EvaluationError, NotEvaluated: as for rules.
+    """
+    serialized = _compile_untyped(expression, tuple(sorted(variables)))
+    environment = _evaluating_environment(tuple(sorted(variables)))
+    return _evaluated(environment.deserialize(serialized), environment.Activation(dict(variables)))
+
+
+@lru_cache(maxsize=1024)
+def _compile_untyped(expression: str, names: tuple[str, ...]) -> bytes:
+    pool = Descriptors().pool()
+    describe_opaque(pool)
+    environment = typing_environment(pool, [{"name": name, "type_name": "dyn"} for name in names])
+    try:
+        serialized: bytes = environment.compile(as_read(expression)).serialize()
+    except RuntimeError as error:
+        raise CompilationError(_sentences(str(error), {})) from None
+    if reason := _unsupported(read(serialized)[0]):
+        raise NotEvaluated(reason)
+    return serialized
 
 
 @lru_cache(maxsize=1024)
@@ -233,8 +263,8 @@ def _typing_environment(schema: str, root: bool, optional: bool) -> _Environment
 
 
 @cache
-def _evaluating_environment() -> Any:
-    return evaluating_environment()
+def _evaluating_environment(variables: tuple[str, ...] = ("self", "oldSelf")) -> Any:
+    return evaluating_environment(variables)
 
 
 def _sentences(text: str, objects: Mapping[str, Type]) -> list[str]:

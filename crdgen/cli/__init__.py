@@ -25,8 +25,10 @@ _COMMANDS: Final = {
     "size": ("measure CRDs and suggest how to make them smaller", "crdgen.cli.size"),
     "diff": ("compare CRDs and report breaking changes", "crdgen.cli.diff"),
     "docs": ("generate a Markdown reference page", "crdgen.cli.docs"),
+    "schema": ("write JSON Schemas for editors", "crdgen.cli.schema"),
     "check": ("check that generated files are up to date", "crdgen.cli.check"),
     "eval": ("validate objects against a CRD", "crdgen.cli.evaluate"),
+    "test": ("run test cases of CRDs and policies", "crdgen.cli.cases"),
 }
 
 

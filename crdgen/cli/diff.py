@@ -8,11 +8,11 @@ from pathlib import Path
 from shutil import which
 from typing import Any, Final
 
-from crdgen.cli.entries import load
 from crdgen.cli.sources import (
     KIND,
     SUFFIXES,
     UsageError,
+    content,
     definitions,
     name_of,
     output_argument,
@@ -23,6 +23,7 @@ from crdgen.cli.sources import (
 from crdgen.diff import EVERYTHING, AcceptedBreak, Break, Change, ChangeGroup, diff, grouped
 from crdgen.docs.markdown import code, escape
 from crdgen.reading import Manifest
+from crdgen.reading.entries import InvalidEntries, Lines, read_entries
 from crdgen.schema.look import shown
 
 #: Places of a finding that are printed.
@@ -100,7 +101,7 @@ def run(options: Namespace) -> int:
     old, new = map(require_v1, _sides(options.files, options.against))
     # Only two given files may rename their CRD; otherwise another name means another CRD.
     two_files = options.against is None and all(Path(file).is_file() for file in options.files)
-    accepted, lines = load(options.accept, list[AcceptedBreak]) if options.accept else ([], None)
+    accepted, lines = _accepted(options.accept) if options.accept else ([], None)
     groups, unused = grouped(dict(_changes(old, new, by_name=not two_files)), accepted)
     for index in unused:
         line = lines.at([index]) if lines else 0
@@ -110,6 +111,13 @@ def run(options: Namespace) -> int:
     else:
         sys.stdout.write(_markdown(groups) if options.output == "markdown" else _text(groups))
     return int(any(group.breaks for group in groups))
+
+
+def _accepted(file: str) -> tuple[list[AcceptedBreak], Lines]:
+    try:
+        return read_entries(content(file), file, list[AcceptedBreak])
+    except InvalidEntries as error:
+        raise UsageError(str(error)) from error
 
 
 def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list[Manifest]]:

@@ -2,25 +2,34 @@
 
 import json
 import sys
-from argparse import ArgumentParser
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
+from glob import glob, has_magic
+from os.path import normpath
 from pathlib import Path
-from typing import Any, Final
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 from crdgen.reading import Manifest, UnreadableManifest, read
+from crdgen.reporting import Report, Result, Severity, UsageError, conclude
+from crdgen.reporting.formats import FORMATS
+from crdgen.reporting.result import CRD as KIND
+from crdgen.reporting.result import STDIN
 from crdgen.schema.look import mapping
 
+__all__ = ["KIND", "UsageError"]
 
-class UsageError(Exception):
-    """Unusable input. The message is one line: the place, the problem and the fix."""
+Item = TypeVar("Item")
 
 
-KIND: Final = "CustomResourceDefinition"
 VERSION: Final = "apiextensions.k8s.io/v1"
 #: Limit of a file in bytes, enough for thousands of objects. Parsed, it needs many times the memory.
 LARGEST: Final = 64 << 20
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+#: Seconds between two lines of progress.
+_PROGRESS_PERIOD: Final = 0.1
 _TEMPLATE: Final = "; if this is a Helm template, render it first: helm template CHART"
 
 
@@ -66,15 +75,6 @@ def require_v1(manifests: Sequence[Manifest]) -> list[Manifest]:
     return list(manifests)
 
 
-def one_definition(path: str) -> Manifest:
-    """Return the only CRD in a file."""
-    manifests = definitions(path)
-    if len(manifests) > 1:
-        names = ", ".join(name_of(manifest) for manifest in manifests)
-        raise UsageError(f"{path}: contains {len(manifests)} CRDs ({names}): must contain one")
-    return manifests[0]
-
-
 def files(path: str) -> list[str]:
     """Return the file itself, or the files below a directory that mention CRDs, since not all YAML files are manifests.
 
@@ -84,16 +84,26 @@ def files(path: str) -> list[str]:
     try:
         if path == "-" or not folder.is_dir():
             return [path]
-        return [str(file) for file in in_folder(folder, "**/*") if _mentions_definitions(file)]
+        return [file for file in in_folder(folder, recursive=True) if _mentions_definitions(Path(file))]
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def in_folder(folder: Path, pattern: str) -> list[Path]:
-    """Return the YAML and JSON files that match a pattern, and broken symbolic links, so that they are reported."""
-    next(folder.iterdir(), None)  # raises an error if the directory cannot be read; for glob() it would be empty
-    matches = (file for file in sorted(folder.glob(pattern)) if file.suffix in SUFFIXES)
-    return [file for file in matches if file.is_file() or not file.exists()]
+def in_folder(folder: Path, *, recursive: bool) -> list[str]:
+    """Return the YAML and JSON files of a directory, and broken symbolic links, so that they are reported.
+
+    Does not descend into hidden directories, such as `.git`.
+
+    Raises:
+        OSError: a directory cannot be read; glob() would take it for empty.
+    """
+    found = []
+    for entry in sorted(folder.iterdir()):
+        if entry.suffix in SUFFIXES and (entry.is_file() or not entry.exists()):
+            found.append(str(entry))
+        elif recursive and not entry.name.startswith(".") and entry.is_dir() and not entry.is_symlink():
+            found += in_folder(entry, recursive=True)
+    return found
 
 
 def name_of(manifest: Manifest) -> str:
@@ -118,6 +128,100 @@ def write(file: Path, text: str) -> None:
         raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
+@dataclass
+class Tree:
+    """The objects in files.
+
+    Attributes:
+        manifests: the objects.
+        failures: what could not be read, although it may have objects.
+        left_out: lines about files that are no plain YAML, such as templates.
+        others: how many files have no object.
+    """
+
+    manifests: list[Manifest] = field(default_factory=list)
+    failures: list[Result] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    others: int = 0
+
+
+def read_tree(
+    paths: Iterable[str], *, recursive: bool = False, advice: Callable[[bytes, str], str] = lambda *_: ""
+) -> Tree:
+    """Read the objects in files, in directories (with `recursive`, also below them), from globs and standard input.
+
+    `advice` returns lines, each a place and what is known of a text without objects, or nothing.
+    """
+    tree = Tree()
+    for file in watched(list(_expand(paths, tree.failures, recursive=recursive)), "files read"):
+        name = STDIN if file == "-" else file
+        before = len(tree.manifests), len(tree.failures), len(tree.left_out)
+        text = b""
+        try:
+            text = content(file)
+            if b"{{" in text and _is_of_chart(Path(file)):
+                tree.left_out.append(f"{name}: left out: a template of a Helm chart; render it with helm template")
+            else:
+                tree.manifests += read(text, name, others=True)
+        except UsageError as error:
+            tree.failures.append(_unreadable(name, str(error).removeprefix(f"{file}: ")))
+        except UnreadableManifest as error:
+            if b"{{" in text:
+                tree.left_out.append(f"{error}: left out: a template? render it first, as with helm template")
+            elif b"apiVersion" in text:
+                tree.failures.append(_unreadable(name, error.message, error.line, error.column))
+            else:
+                tree.left_out.append(f"{error}: left out: mentions no apiVersion")
+        if before[0] == len(tree.manifests) and (problem := advice(text, file)):
+            tree.failures[before[1] :] = [
+                _unreadable(place, text) for place, _, text in (line.partition(": ") for line in problem.splitlines())
+            ]
+            del tree.left_out[before[2] :]
+        tree.others += before == (len(tree.manifests), len(tree.failures), len(tree.left_out))
+    return tree
+
+
+def _unreadable(file: str, problem: str, line: int = 0, column: int = 0) -> Result:
+    return Result("unreadable", Severity.ERROR, "", problem, failure=True, file=file, line=line, column=column)
+
+
+def _is_of_chart(file: Path) -> bool:
+    """Return whether Helm renders the file: it is below `templates`, beside Chart.yaml."""
+    return any(folder.name == "templates" and (folder.parent / "Chart.yaml").exists() for folder in file.parents)
+
+
+def _expand(paths: Iterable[str], failures: list[Result], *, recursive: bool) -> Iterator[str]:
+    """Yield each file once; unreadable directories, and patterns that match nothing, are failures."""
+    seen = set()
+    for path in paths:
+        try:
+            is_pattern = has_magic(path) and not Path(path).exists()
+            matches = glob(path, recursive=True) if is_pattern else [path]  # noqa: PTH207 - may be absolute
+            if not matches:
+                failures.append(_unreadable(path, "matches no file"))
+            for match in sorted(matches):
+                is_folder = match != "-" and Path(match).is_dir()
+                for file in in_folder(Path(match), recursive=recursive) if is_folder else [match]:
+                    if (name := normpath(file)) not in seen:
+                        seen.add(name)
+                        yield file
+        except (OSError, ValueError) as error:
+            failures.append(_unreadable(path, getattr(error, "strerror", None) or str(error)))
+
+
+def watched(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """Yield the items. If that takes more than a second, show the progress on a terminal."""
+    began = shown_at = monotonic()
+    for number, item in enumerate(items):
+        if sys.stderr.isatty() and (now := monotonic()) - began > 1 and now - shown_at > _PROGRESS_PERIOD:
+            shown_at = now
+            sys.stderr.write(f"\r{number:,} of {len(items):,} {what} ")
+            sys.stderr.flush()
+        yield item
+    if shown_at != began:
+        sys.stderr.write("\r\x1b[K")
+
+
 def write_json(entries: Any) -> None:
     """Print entries as indented JSON."""
     sys.stdout.write(json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
@@ -127,4 +231,30 @@ def output_argument(parser: ArgumentParser, *formats: str) -> None:
     """Add the flag for the output format, text by default."""
     parser.add_argument(
         "--output", "-o", choices=["text", *formats], default="text", help="output format (default: text)"
+    )
+
+
+def report_arguments(parser: ArgumentParser, *formats: str) -> None:
+    """Add the arguments of commands that judge many objects."""
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="a file, a directory, a glob, or - for standard input")
+    parser.add_argument("--recursive", "-R", action="store_true", help="also read the directories below directories")
+    output_argument(parser, *(name for name in FORMATS if name != "text"), *formats)
+    parser.add_argument("--strict", action="store_true", help="fail on warnings, too")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print findings only")
+    parser.add_argument("--baseline", metavar="FILE", help="file with findings that are accepted")
+    parser.add_argument("--write-baseline", action="store_true", help="write all findings to the file of --baseline")
+
+
+def finish(report: Report, options: Namespace) -> int:
+    """Print the report of a command with `report_arguments`, and return its exit status."""
+    if options.write_baseline and options.baseline is None:
+        raise UsageError("--write-baseline needs the file: --baseline FILE")
+    return conclude(
+        report,
+        output=options.output,
+        strict=options.strict,
+        quiet=options.quiet,
+        brief=options.recursive,
+        baseline=options.baseline,
+        write_baseline=options.write_baseline,
     )

@@ -5,6 +5,6 @@ linear time in the size of the object.
 """
 
 from crdgen.evaluate.check import ErrorType, Violation
-from crdgen.evaluate.evaluation import Evaluation, Evaluator, evaluate
+from crdgen.evaluate.evaluation import Evaluation, Evaluator, ResourceEvaluator, evaluate
 
-__all__ = ["ErrorType", "Evaluation", "Evaluator", "Violation", "evaluate"]
+__all__ = ["ErrorType", "Evaluation", "Evaluator", "ResourceEvaluator", "Violation", "evaluate"]

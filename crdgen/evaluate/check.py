@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -30,10 +30,12 @@ class Violation:
     reason: ErrorType
     value: Any
     message: str
+    #: The text of the CEL rule that was violated, if it was one.
+    rule: str = field(default="", compare=False)
 
     def under(self, step: str | int) -> "Violation":
         """Return the violation with the path from the parent."""
-        return Violation((step, *self.path), self.reason, self.value, self.message)
+        return Violation((step, *self.path), self.reason, self.value, self.message, self.rule)
 
 
 Check: TypeAlias = Callable[[Any], list[Violation] | None]

@@ -67,52 +67,69 @@ def evaluate(
     version: str | None = None,
     old: Mapping[str, Any] | None = None,
 ) -> Evaluation:
-    """Return the result of a write of an object to a CRD's main resource.
+    """Return the result of a write of an object to a CRD's main resource; see `ResourceEvaluator.evaluate`."""
+    return ResourceEvaluator(definition).evaluate(object_, version, old)
 
-    Admission webhooks are not considered, and metadata that the API server would set is not set.
 
-    Args:
-        definition: The CustomResourceDefinition.
-        object_: The object in the request.
-        version: The version whose schema is used; by default that of the object's apiVersion.
-        old: The stored object in the same version, for an update.
+class ResourceEvaluator:
+    """Evaluates writes to the main resource of a CRD; compiles the schema of a version when it is first needed."""
 
-    Raises:
-        ValueError: The CRD has no such version, or no schema for it.
-    """
-    spec = definition["spec"]
-    name = version or str(object_.get("apiVersion", "")).rpartition("/")[2]
-    served = {entry["name"]: entry for entry in spec["versions"]}
-    if name not in served:
-        raise ValueError(f"the CRD has no version {name!r}; it has {', '.join(served)}")
-    schema = served[name].get("schema", {}).get("openAPIV3Schema")
-    if schema is None:
-        raise ValueError(f"the CRD has no schema for its version {name!r}")
-    evaluator = Evaluator(decode_schema(schema))
-    written = dict(object_)
-    before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
-    pruned = evaluator.prune(written)
-    if "metadata" in written:
-        pruned = pruned | {"metadata": metadata.prune_metadata(written["metadata"])}
-    paths = tuple(path for path, _ in missing(written, pruned))
-    if "status" in served[name].get("subresources", {}):
-        # A write to the main resource does not change the status.
-        pruned = without(pruned, "status")
-        if before is not None and "status" in before:
-            pruned["status"] = before["status"]
-    result = evaluator.default(pruned)
-    unchecked: list[str] = []
-    violations = [
-        *_type(spec, name, written),
-        *metadata.of_custom_resource(
-            written.get("metadata"),
-            None if old is None else mapping(old, "metadata"),
-            namespaced=spec.get("scope") != "Cluster",
-        ),
-        *evaluator.validate(result, before, unchecked),
-        *scale(served[name].get("subresources", {}), result),
-    ]
-    return Evaluation(paths, result, tuple(violations), tuple(dict.fromkeys(unchecked)))
+    def __init__(self, definition: Mapping[str, Any]) -> None:
+        self._spec = definition["spec"]
+        self._versions = {version["name"]: version for version in self._spec["versions"]}
+        self._evaluators: dict[str, Evaluator] = {}
+
+    def evaluate(
+        self, object_: Mapping[str, Any], version: str | None = None, old: Mapping[str, Any] | None = None
+    ) -> Evaluation:
+        """Return the result of a write of an object.
+
+        Admission webhooks are not considered, and metadata that the API server would set is not set.
+
+        Args:
+            object_: The object in the request.
+            version: The version whose schema is used; by default that of the object's apiVersion.
+            old: The stored object in the same version, for an update.
+
+        Raises:
+            ValueError: The CRD has no such version, or no schema for it.
+        """
+        name = version or str(object_.get("apiVersion", "")).rpartition("/")[2]
+        evaluator, subresources = self._evaluator(name), self._versions[name].get("subresources", {})
+        written = dict(object_)
+        before = None if old is None else evaluator.default(evaluator.prune(dict(old)))
+        pruned = evaluator.prune(written)
+        if "metadata" in written:
+            pruned = pruned | {"metadata": metadata.prune_metadata(written["metadata"])}
+        paths = tuple(path for path, _ in missing(written, pruned))
+        if "status" in subresources:
+            # A write to the main resource does not change the status.
+            pruned = without(pruned, "status")
+            if before is not None and "status" in before:
+                pruned["status"] = before["status"]
+        result = evaluator.default(pruned)
+        unchecked: list[str] = []
+        violations = [
+            *_type(self._spec, name, written),
+            *metadata.of_custom_resource(
+                written.get("metadata"),
+                None if old is None else mapping(old, "metadata"),
+                namespaced=self._spec.get("scope") != "Cluster",
+            ),
+            *evaluator.validate(result, before, unchecked),
+            *scale(subresources, result),
+        ]
+        return Evaluation(paths, result, tuple(violations), tuple(dict.fromkeys(unchecked)))
+
+    def _evaluator(self, version: str) -> "Evaluator":
+        if version not in self._evaluators:
+            if version not in self._versions:
+                raise ValueError(f"the CRD has no version {version!r}; it has {', '.join(self._versions)}")
+            schema = self._versions[version].get("schema", {}).get("openAPIV3Schema")
+            if schema is None:
+                raise ValueError(f"the CRD has no schema for its version {version!r}")
+            self._evaluators[version] = Evaluator(decode_schema(schema))
+        return self._evaluators[version]
 
 
 def decode_schema(schema: Any) -> Any:

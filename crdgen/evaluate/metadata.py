@@ -13,13 +13,18 @@ from crdgen.decode.objectmeta import OBJECT_META
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, mask_trailing_dash
 from crdgen.evaluate.check import Check, ErrorType, Violation, for_children, under
 from crdgen.schema import EMBEDDED, Schema, limits
-from crdgen.schema.look import utf8
+from crdgen.schema.look import steps_of, utf8
 
 #: Rule for a name that is a segment of a URL's path.
 _PATH_SEGMENT: Final = "neither . nor .., and without / and %"
 _LABEL_VALUE: Final = "at most 63 letters, digits, dashes, _ and dots; an annotation holds any text"
 #: A generated name has at most this many characters of generateName, and five more.
 _PREFIX_LENGTH: Final = 58
+
+
+def _of_key(field: str, key: str, value: str, message: str) -> Violation:
+    """Return the violation of a label or annotation. The API server does not name its key."""
+    return Violation(("metadata", field, key), ErrorType.INVALID, value, message)
 
 
 def _violation(path: str, value: Any, message: str, reason: ErrorType = ErrorType.INVALID) -> Violation:
@@ -67,9 +72,9 @@ def labels(metadata: Mapping[str, Any]) -> Iterator[Violation]:
     """Yield violations in labels (k8s.io/apimachinery, pkg/apis/meta/v1/validation)."""
     for key, value in metadata.get("labels", {}).items():
         if not is_key(key):
-            yield _violation("labels", key, f"must be {KEY}")
+            yield _of_key("labels", key, key, f"must be {KEY}")
         if not is_label_value(value):
-            yield _violation("labels", value, f"must be {_LABEL_VALUE}")
+            yield _of_key("labels", key, value, f"must be {_LABEL_VALUE}")
 
 
 def annotations(metadata: Mapping[str, Any]) -> Iterator[Violation]:
@@ -77,7 +82,7 @@ def annotations(metadata: Mapping[str, Any]) -> Iterator[Violation]:
     texts: Mapping[str, str] = metadata.get("annotations", {})
     for key in texts:
         if not is_key(key.lower()):
-            yield _violation("annotations", key, f"must be {KEY}")
+            yield _of_key("annotations", key, key, f"must be {KEY}")
     size = sum(len(utf8(key)) + len(utf8(value)) for key, value in texts.items())
     if size > limits.ANNOTATIONS:
         yield _violation(
@@ -136,7 +141,7 @@ def check_metadata(metadata: Any, checks: Iterable[MetadataCheck]) -> Iterator[V
     decoded = decoder.read(metadata, OBJECT_META, "metadata")
     problems = [problem for problem in decoder.problems if not problem.unknown]
     for problem in problems:
-        yield Violation(("metadata",), ErrorType.TYPE_INVALID, problem.value, problem.problem)
+        yield Violation(steps_of(problem.path), ErrorType.TYPE_INVALID, problem.value, problem.problem)
     for check in () if problems else checks:
         yield from check(decoded)
 

@@ -31,7 +31,8 @@ _REASONS: Final = {
 _BLOCKING: Final = frozenset(
     {ErrorType.NOT_SUPPORTED, ErrorType.REQUIRED, ErrorType.TOO_LONG, ErrorType.TOO_MANY, ErrorType.TYPE_INVALID}
 )
-_NOT_CHECKED: Final = (
+#: Message of the API server beside other violations.
+NOT_CHECKED: Final = (
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
@@ -98,7 +99,7 @@ class Rules:
         run = _Run(unchecked)
         run.unchecked += self.unchecked
         if any(violation.reason in _BLOCKING for violation in found):
-            return [Violation((), ErrorType.INVALID, None, _NOT_CHECKED)]
+            return [Violation((), ErrorType.INVALID, None, NOT_CHECKED)]
         pair = None if old is None else CorrelatedValue.of(value, old)
         return list(_walk(self.root, value, pair, None, run))
 
@@ -215,7 +216,8 @@ def _own(
             if not holds and (rule.uses_old_self or nearest is None or not nearest.same):
                 # A rule without oldSelf does not reject an unchanged value.
                 reason = _REASONS.get(rule.source.get("reason", ""), ErrorType.INVALID)
-                yield Violation(rule.path, reason, value, _message(rule, run, variables, max_size, old=old is not None))
+                message = _message(rule, run, variables, max_size, old=old is not None)
+                yield Violation(rule.path, reason, value, message, rule.source["rule"])
 
 
 def _message(rule: _Rule, run: _Run, variables: Any, max_size: int, *, old: bool) -> str:

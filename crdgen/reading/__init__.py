@@ -4,12 +4,11 @@ Other YAML files, such as settings, are read in the same way, with the same limi
 
 - `manifest`: the objects of a text with their line numbers; the values of other texts
 - `documents`: a document of YAML or JSON as plain values
-- `lines`: the lines of values
+- `entries`: a text as a Pydantic model, with errors that name lines
 - `scalars`: the meaning of YAML scalars
 """
 
 from crdgen.reading.documents import MAX_DEPTH
-from crdgen.reading.lines import Lines
-from crdgen.reading.manifest import Manifest, UnreadableManifest, read, read_value, read_values
+from crdgen.reading.manifest import Manifest, UnreadableManifest, path_text, read, read_value, read_values
 
-__all__ = ["MAX_DEPTH", "Lines", "Manifest", "UnreadableManifest", "read", "read_value", "read_values"]
+__all__ = ["MAX_DEPTH", "Manifest", "UnreadableManifest", "path_text", "read", "read_value", "read_values"]

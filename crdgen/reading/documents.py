@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -36,6 +36,8 @@ _HINTS: Final = {
 _MERGE: Final = "<<"
 
 Path: TypeAlias = tuple[str | int, ...]
+#: Line and column, counted from 0.
+Place: TypeAlias = tuple[int, int]
 
 
 class DocumentError(ValueError):
@@ -53,23 +55,45 @@ class Document:
     Attributes:
         value: The value; None if the document is empty.
         places: Line and column of the document, by the empty path, and of the items in `items`.
+        keys: Line and column of keys that were asked for.
         duplicates: The paths of the first hundred duplicate keys; JSON is not checked for them.
+        text: The text, and the line of the file where it begins.
     """
 
     value: Any = None
-    places: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    places: dict[Path, Place] = field(default_factory=dict)
+    keys: dict[Path, Place] = field(default_factory=dict)
     duplicates: list[Path] = field(default_factory=list)
+    text: tuple[bytes, int] = (b"", 0)
+
+    def located(self, paths: Iterable[Path]) -> "Document":
+        """Return the document with the places of paths.
+
+        Reads the text again: to remember all places at once would take far more memory than the values.
+        """
+        try:
+            return load(*self.text, {path[:length] for path in paths for length in range(len(path) + 1)})
+        except DocumentError:  # JSON that is not YAML
+            return self
+
+    def place(self, path: Path) -> Place:
+        """Return the place of a value; of its key for a block, and of the nearest key above for a missing value."""
+        while path and path not in self.places:
+            path = path[:-1]
+            if path in self.keys:
+                return self.keys[path]
+        return self.places[path]
 
 
-def load(text: bytes, line: int) -> Document:
-    """Return the only document of a YAML text, which starts at a line.
+def load(text: bytes, line: int, wanted: Collection[Path] = ()) -> Document:
+    """Return the only document of a YAML text, which starts at a line, with the places of the wanted paths.
 
     Raises:
         DocumentError: The text is not YAML, or has values that JSON does not have.
     """
     if text.count(b"\n%") > _DIRECTIVES_LIMIT:
         raise DocumentError(f"more than {_DIRECTIVES_LIMIT} lines begin with %, as directives do: indent them", line, 0)
-    reader = _DocumentReader(text, line)
+    reader = _DocumentReader(text, line, wanted)
     try:
         return reader.read()
     except ScalarError as error:
@@ -92,10 +116,11 @@ def _explain(error: yaml.MarkedYAMLError) -> str:
 class _DocumentReader:
     """Reads a document from its events; recursion stops at `MAX_DEPTH`, since hostile text may be nested deeply."""
 
-    def __init__(self, text: bytes, line: int) -> None:
+    def __init__(self, text: bytes, line: int, wanted: Collection[Path]) -> None:
         self.event: Any = None
         self._line = line
-        self._document = Document()
+        self._wanted = wanted
+        self._document = Document(text=(text, line))
         self._events = yaml.parse(text, Loader=_Loader)
         self._anchors: dict[str, Any] = {}
         self._copied = 0
@@ -113,11 +138,16 @@ class _DocumentReader:
         self.event = next(self._events)
         return self.event
 
+    def _place(self) -> Place:
+        return self._line + self.event.start_mark.line, self.event.start_mark.column
+
     def _value(self, path: Path) -> Any:
         """Return the value that starts with the current event."""
         event = self.event
-        if not path or (path[0] == "items" and len(path) == 2):
-            self._document.places[path] = (self._line + event.start_mark.line, event.start_mark.column)
+        if not path or (path[0] == "items" and len(path) == 2) or path in self._wanted:
+            is_block = isinstance(event, yaml.CollectionStartEvent) and not event.flow_style
+            key = self._document.keys.get(path) if is_block else None
+            self._document.places[path] = key or self._place()
         if not isinstance(event, yaml.CollectionStartEvent):
             value = self._scalar(len(path))
             return value if isinstance(value, dict | list) else json_value(value)
@@ -143,7 +173,10 @@ class _DocumentReader:
                 self._next()
                 _merge(entries, self._value((*path, _MERGE)))
                 continue
+            place = self._place()
             key = self._key(len(path) + 1)
+            if (*path, key) in self._wanted:
+                self._document.keys[*path, key] = place
             if key in own_keys and len(self._document.duplicates) < _DUPLICATES_LIMIT:
                 self._document.duplicates.append((*path, key))
             own_keys.add(key)
@@ -215,7 +248,7 @@ def load_json(text: bytes) -> Iterator[Document]:
         start = match.start()
         try:
             value, end = _DECODER.raw_decode(stream, start)
-            document = Document(_clean(value, 0), {(): (row, start - first)})
+            document = Document(_clean(value, 0), {(): (row, start - first)}, text=(stream[first:end].encode(), row))
         except json.JSONDecodeError as error:
             problem = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
             raise DocumentError(problem, *_place(stream, error.pos)) from error

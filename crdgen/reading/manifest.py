@@ -5,15 +5,17 @@ lines that begin with `---`, skips empty documents, and expands lists.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from crdgen.reading.documents import Document, DocumentError, Path, load, load_json
+from crdgen.reading.documents import Document, DocumentError, Path, Place, load, load_json
+from crdgen.schema.look import path_of
 
 #: Longest step of a path in messages, in characters.
 _LONGEST_STEP: Final = 120
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+#: Comment of `helm template` before each document.
+_SOURCE: Final = re.compile(rb"(?:[ \t]*(?:#.*|---.*)?\n)*?# Source: (.+)")
 
 
 class UnreadableManifest(Exception):
@@ -34,34 +36,69 @@ class Manifest:
         line: the line where the object begins, counted from 1.
         object: the object, as in the JSON of the request.
         duplicates: the paths of duplicate keys; `kubectl` silently uses the last value.
+        document: the document that contains it.
+        path: its path in the document.
     """
 
     file: str
     index: int
     line: int
     object: dict[str, Any]
-    duplicates: tuple[str, ...] = ()
+    duplicates: tuple[Path, ...] = ()
+    document: Document = field(default_factory=Document, repr=False, compare=False)
+    path: Path = ()
+
+    @property
+    def source(self) -> str:
+        """The file of the chart from which `helm template` rendered the object, or empty."""
+        found = _SOURCE.match(self.document.text[0])
+        return found[1].decode("utf-8", "replace").strip() if found else ""
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, tuple[Place, Place]]:
+        """Return the places of values and of their keys, as line and column counted from 1.
+
+        The value of a missing key is at the nearest key above, and that of a block below its key at this key.
+        """
+        whole = {path: (*self.path, *path) for path in paths}
+        document = self.document.located(whole.values())
+        places = {path: document.place(at) for path, at in whole.items()}
+        keys = {path: document.keys.get(at, places[path]) for path, at in whole.items()}
+        return {path: (_from_1(places[path]), _from_1(keys[path])) for path in whole}
 
 
-def read(text: bytes, file: str) -> list[Manifest]:
+def _from_1(place: Place) -> Place:
+    return place[0] + 1, place[1] + 1
+
+
+def read(text: bytes, file: str, *, others: bool = False) -> list[Manifest]:
     """Return the objects of a text, in the order of sending.
+
+    Args:
+        text: the text, in YAML or JSON.
+        file: the name of the file.
+        others: whether to leave out documents that are not meant as objects, such as settings of programs.
 
     Raises:
         UnreadableManifest: `kubectl` would not send all of them. No other exception is raised, for any bytes.
     """
     try:
-        manifests = [manifest for document in _documents(text) for manifest in _manifests(document, file)]
+        documents = (document for document in _documents(text) if not (others and _is_other(document.value)))
+        manifests = [manifest for document in documents for manifest in _manifests(document, file)]
     except DocumentError as error:
         raise UnreadableManifest(file, error.line + 1, error.column + 1, error.message) from error
     return [replace(manifest, index=index) for index, manifest in enumerate(manifests)]
 
 
 def read_values(text: bytes, file: str) -> list[Any]:
-    """Return the documents of a text that contains no Kubernetes objects; omit empty documents.
+    """Return the values of the documents of a text that contains no Kubernetes objects; omit empty documents.
 
     Raises:
         UnreadableManifest: the text is invalid, or has a duplicate key.
     """
+    return [document.value for document in _values(text, file)]
+
+
+def _values(text: bytes, file: str) -> list[Document]:
     try:
         documents = _documents(text)
     except DocumentError as error:
@@ -69,21 +106,34 @@ def read_values(text: bytes, file: str) -> list[Any]:
     for document in documents:
         if document.duplicates:
             line, column = document.places[()]
-            problem = f"the key {_path(document.duplicates[0])} is there twice: remove one of them"
+            problem = f"the key {path_text(document.duplicates[0])} is there twice: remove one of them"
             raise UnreadableManifest(file, line + 1, column + 1, problem)
-    return [document.value for document in documents if document.value is not None]
+    return [document for document in documents if document.value is not None]
 
 
 def read_value(text: bytes, file: str) -> Any:
-    """Return the only document of a text that contains no Kubernetes objects, such as settings; None if it is empty.
+    """Return the value of the only document of a text, such as settings; None if it is empty.
 
     Raises:
         UnreadableManifest: the text is invalid, has a duplicate key, or has several documents.
     """
-    values = read_values(text, file)
-    if len(values) > 1:
-        raise UnreadableManifest(file, 1, 1, f"contains {len(values)} documents: must contain one")
-    return values[0] if values else None
+    return read_document(text, file).value
+
+
+def read_document(text: bytes, file: str) -> Document:
+    """Return the only document of a text that contains no Kubernetes objects; see `read_value`."""
+    documents = _values(text, file)
+    if len(documents) > 1:
+        raise UnreadableManifest(file, 1, 1, f"contains {len(documents)} documents: must contain one")
+    return documents[0] if documents else Document(places={(): (0, 0)})
+
+
+def _is_other(value: Any) -> bool:
+    """Return whether a document is no object: it lacks apiVersion or kind, and is not one that only forgot one."""
+    if not isinstance(value, dict):
+        return True
+    typed = {"apiVersion", "kind"} & value.keys()
+    return len(typed) < 2 and not (typed and "metadata" in value)
 
 
 def _manifests(document: Document, file: str) -> Iterator[Manifest]:
@@ -92,8 +142,8 @@ def _manifests(document: Document, file: str) -> Iterator[Manifest]:
         if problem := _problem(path, value):
             raise DocumentError(problem, line, column)
         size = len(path)
-        duplicates = tuple(_path(key[size:]) for key in document.duplicates if key[:size] == path)
-        yield Manifest(file, 0, line + 1, value, duplicates)
+        duplicates = tuple(key[size:] for key in document.duplicates if key[:size] == path)
+        yield Manifest(file, 0, line + 1, value, duplicates, document, path)
 
 
 def _documents(text: bytes) -> list[Document]:
@@ -156,7 +206,7 @@ def _string(mapping_: dict[str, Any], key: str) -> str:
 
 def _problem(path: Path, value: Any) -> str:
     """Return why a value is not an object that `kubectl` would send, or nothing."""
-    name = _path(path) or "the document"
+    name = path_text(path) or "the document"
     if not isinstance(value, dict):
         prefix = f"{name}: " if path else ""
         return f"{prefix}not a Kubernetes object: must be a mapping with apiVersion, kind and metadata"
@@ -170,10 +220,9 @@ def _problem(path: Path, value: Any) -> str:
     return ""
 
 
-def _path(path: Path) -> str:
-    """Return a path as in Kubernetes: `spec.tasks[1].name`, `metadata.annotations[example.com/x]`."""
+def path_text(path: Iterable[str | int]) -> str:
+    """Return a path as in Kubernetes, with long steps truncated."""
     steps = (
-        step if isinstance(step, int) or len(step) <= _LONGEST_STEP else f"{step[:_LONGEST_STEP]}…" for step in path
+        step[:_LONGEST_STEP] + "…" * (len(step) > _LONGEST_STEP) if isinstance(step, str) else step for step in path
     )
-    parts = [f"[{step}]" if isinstance(step, int) or not _IDENTIFIER.fullmatch(step) else f".{step}" for step in steps]
-    return "".join(parts).removeprefix(".")
+    return path_of(steps).removeprefix(".")

@@ -1,9 +1,13 @@
 """Read CRDs that may be any JSON: values of a wrong type count as absent."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+#: The steps of a path that need no brackets, and the steps of a path as text.
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+_STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 _Value = TypeVar("_Value")
 
 
@@ -95,8 +99,13 @@ def shown(value: Any, most: int = 80) -> str:
 
 
 def path_of(steps: Iterable[str | int]) -> str:
-    """Return a path as `.spec.tasks[0].name`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    """Return a path as in Kubernetes: `.spec.tasks[1].name`, `.metadata.annotations[example.com/x]`."""
+    return "".join(f"[{step}]" if isinstance(step, int) or not _NAME.fullmatch(step) else f".{step}" for step in steps)
+
+
+def steps_of(path: str) -> tuple[str | int, ...]:
+    """Return the steps of such a path."""
+    return tuple(name or (int(key) if key.isdecimal() and len(key) < 10 else key) for name, key in _STEP.findall(path))
 
 
 def size(value: Any) -> int:
@@ -108,7 +117,7 @@ def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]
     """Yield the paths and values of fields that `before` has, and `after` does not have, or has or lacks as null."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key, value in before.items():
-            child_path = f"{path}.{key}".lstrip(".")
+            child_path = (path + path_of((key,))).lstrip(".")
             if key not in after or (after[key] is None) != (value is None):
                 yield child_path, value
             else:

@@ -11,6 +11,7 @@ import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
 from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_text, running, setting
+from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.jobs.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
 
@@ -108,7 +109,9 @@ def control(
     _require(leader)
     log.configure()
     given = configured.settings
-    settings = ControllerSettings(given.domain, requests_per_second, plugins=given.plugins, namespace=leader.namespace)
+    settings = ControllerSettings(
+        given.domain, requests_per_second, plugins=given.plugins, offered=given.offered, namespace=leader.namespace
+    )
     kinds = tuple(wired(configured.kinds, given.runs))
 
     async def controller(client: Client, metrics: ControllerMetrics) -> Controller:
@@ -129,12 +132,22 @@ def control(
     metavar="NAMESPACE/NAME",
     help="Deployment or Lease with an operator's name and rights that does not run these jobs; repeatable.",
 )
+@setting(
+    "--replace-lost-after",
+    type=click.IntRange(0),
+    default=REPLACE_LOST_AFTER,
+    show_default=True,
+    metavar="SECONDS",
+    help="Replace a deleted pod whose node does not answer, so long after its grace period; 0 for never. Pods with a "
+    "volume that their replacement can write to are replaced only when they are deleted by force.",
+)
 @_leading("jobgate-runner", rate=200, most=10000)
 @running
 def run(
     *,
     queues: Path | None,
     ignore_operator: tuple[str, ...],
+    replace_lost_after: int,
     kubeconfig: Path | None,
     leader: LeaderSettings,
     requests_per_second: float,
@@ -160,6 +173,7 @@ def run(
         namespace=leader.namespace,
         queues=read_queues(waiting) if waiting else None,
         queues_file=queues,
+        replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),
     )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]

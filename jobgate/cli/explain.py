@@ -12,7 +12,8 @@ import click
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
 from jobgate.cli.report import finish, name_of, read_files, title, warn
-from jobgate.cli.settings import Configured, installation
+from jobgate.cli.settings import CRDS, Configured, installation
+from jobgate.configured import catalogued
 from jobgate.offline.explanation import Explanation, Pods
 from jobgate.offline.explanation import explain as explained
 from jobgate.offline.files import FileObjects
@@ -32,10 +33,17 @@ _POD_FIELDS: Final = ("pod", "labels", "annotations")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--namespace", "-n", default="default", show_default=True, help="Namespace of objects that set none.")
 @OUTPUT
+@CRDS
 @installation
 @click.pass_context
 def explain(
-    context: click.Context, *, files: tuple[str, ...], namespace: str, output: str, configured: Configured
+    context: click.Context,
+    *,
+    files: tuple[str, ...],
+    namespace: str,
+    output: str,
+    crds: dict[str, dict[str, Any]],
+    configured: Configured,
 ) -> None:
     """Show the pods of the jobs in FILEs, without a cluster.
 
@@ -47,7 +55,8 @@ def explain(
     manifests, broken = read_files(files)
     warn(manifests)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
-    options = ReviewOptions(configured.kinds, namespace=namespace, settings=configured.settings, objects=known)
+    kinds = catalogued(configured.kinds, crds)
+    options = ReviewOptions(kinds, namespace=namespace, settings=configured.settings, objects=known)
     explanations = [
         (manifest, explanation)
         for manifest in manifests

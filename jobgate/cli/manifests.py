@@ -14,8 +14,8 @@ from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing,
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
-from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.kinds import installed
+from jobgate.names import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,6 +64,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--conversion-crd", "conversion_crds", multiple=True, metavar="NAME")
 @_choice("--run", "run", multiple=True, metavar="KIND")
 @_choice("--ignore-operator", "ignore_operators", multiple=True, metavar="NAMESPACE/NAME")
+@_choice("--replace-lost-after", "replace_lost_after", type=click.IntRange(0), metavar="SECONDS")
 @click.option(
     "--queues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from pydantic.alias_generators import to_camel
 
+from crdgen.cli.sources import UsageError, definitions
+from crdgen.schema.look import mapping
 from jobgate.cli.cluster import grouped, require_dns_name
-from jobgate.jobs.context import JOB_PODS, Settings
-from jobgate.jobs.gangs import PODS_LIMIT
-from jobgate.jobs.kind import JobKind
-from jobgate.jobs.operator import Operator
-from jobgate.jobs.runner import runner_of
-from jobgate.kinds import installed
-from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
-from jobgate.names import DOMAIN, dns_label, dns_subdomain
-from jobgate.plugins import Arguments, leave_out, offered, parse
-from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from jobgate.rules.ignored import FIELDS
-from jobgate.serving.reload import InvalidSettings, KindFile
-from webhook import Path, Registry
+from jobgate.names import DI_ORCHESTRATOR_ACCOUNT, DOMAIN, JOB_PODS, PODS_LIMIT, dns_label, dns_subdomain
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from jobgate.configured import Entry
+    from jobgate.jobs.context import Settings
+    from jobgate.jobs.kind import JobKind
+    from jobgate.plugins import Arguments, Plugin
+    from jobgate.plugins.queueing import QueueingArguments
+    from jobgate.serving.reload import KindFile
+    from webhook import Registry
+
+#: The value of `--kinds` that names all entries of the catalogue.
+ALL_ENTRIES = "catalogue"
 _ENFORCE, _WARN = "enforce", "warn"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,8 +52,9 @@ def _configured(  # noqa: PLR0913 - a setting each
     *,
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
-    without_plugin: tuple[str, ...],
-    kinds: Registry[JobKind],
+    offered: Mapping[str, Plugin[Any]] | None,
+    kinds: Registry[JobKind] | None,
+    more_kinds: tuple[JobKind, ...] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -58,11 +62,10 @@ def _configured(  # noqa: PLR0913 - a setting each
     job_pods: int = JOB_PODS,
     mode: str = _ENFORCE,
 ) -> dict[str, Configured]:
-    leave_out(without_plugin)
-    try:
-        settings = {file.plural: file.read() for file in kind_settings}
-    except InvalidSettings as error:
-        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
+    from jobgate.jobs.context import Settings
+    from jobgate.kinds import installed
+
+    settings = _read(kind_settings)
     admission = Settings(
         operator_can=frozenset(operator_can),
         forgetful_writers=frozenset(forgetful_writer),
@@ -72,14 +75,36 @@ def _configured(  # noqa: PLR0913 - a setting each
         runs=frozenset(run),
         job_pods=job_pods,
         enforces=mode == _ENFORCE,
+        **({} if offered is None else {"offered": offered}),
     )
-    return {"configured": Configured(admission, Registry(kinds), kind_settings)}
+    registry = installed() if kinds is None else kinds
+    try:
+        registry = registry.plus(more_kinds) if more_kinds else registry
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--kinds") from None
+    return {"configured": Configured(admission, registry, kind_settings)}
+
+
+def _read(files: tuple[KindFile, ...]) -> dict[str, BaseModel]:
+    """Return the settings in the files of kinds."""
+    if not files:
+        return {}
+    from jobgate.serving.reload import InvalidSettings
+
+    try:
+        return {file.plural: file.read() for file in files}
+    except InvalidSettings as error:
+        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
     """Parse `SYSTEM` or `SYSTEM=SCHEDULER`."""
     if value is None:
         return {}
+    from jobgate.plugins import parse
+    from jobgate.plugins.queueing import Queueing, QueueingArguments, System
+    from webhook import Path
+
     system, _, scheduler = value.partition("=")
     if system not in list(System):
         *most, last = System
@@ -93,6 +118,8 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
 
 def queueing_of(settings: Settings) -> QueueingArguments | None:
     """Return the queueing settings of the installation; None if there are none."""
+    from jobgate.plugins.queueing import Queueing, QueueingArguments
+
     queueing = settings.plugins.get(Queueing.name)
     return queueing if isinstance(queueing, QueueingArguments) else None
 
@@ -110,17 +137,57 @@ def among(names: Iterable[str], known: Iterable[str]) -> None:
         raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known) or '(none)'}")
 
 
-def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    leave_out(())
+def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Mapping[str, Plugin[Any]] | None:
+    """Return all plugins except the named ones; None for all."""
+    if not values:
+        return None
+    from jobgate.plugins import installed, offered
+
     among(values, offered())
-    return values
+    return {name: plugin for name, plugin in installed().items() if name not in values}
 
 
-def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind]:
-    """Return all kinds except the named ones."""
+def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind] | None:
+    """Return all kinds except the named ones; None for all."""
+    if not values:
+        return None
+    from jobgate.kinds import installed
+    from webhook import Registry
+
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
+
+
+def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Entry, ...]:
+    """Return the entries of files and of the catalogue."""
+    if not values:
+        return ()
+    from jobgate.configured import InvalidEntry, named_in_catalogue, names, read_entries
+
+    chosen: list[Entry] = []
+    for value in values:
+        try:
+            if value == ALL_ENTRIES:
+                chosen += (entry for name in names() for entry in named_in_catalogue(name))
+            elif named := named_in_catalogue(value):
+                chosen += named
+            else:
+                chosen += read_entries(FilePath(value).read_bytes(), value)
+        except InvalidEntry as error:
+            raise click.BadParameter(f"\n{error}") from None
+        except OSError as error:
+            known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
+            raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
+    return tuple(chosen)
+
+
+def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:
+    if not values:
+        return ()
+    from jobgate.configured import versions_of
+
+    return tuple(kind for entry in entries(context, parameter, values) for kind in versions_of(entry))
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,6 +208,11 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
 
 def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Require kinds that the runner can run."""
+    if not values:
+        return values
+    from jobgate.jobs.runner import runner_of
+    from jobgate.kinds import installed
+
     among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
     return values
 
@@ -151,7 +223,15 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     Raises:
         click.BadParameter: a value is unknown. A kind whose profile is not ours may have any.
     """
-    kinds = installed() if values else ()
+    if not values:
+        return values
+    from pydantic.alias_generators import to_camel
+
+    from jobgate.jobs.operator import Operator
+    from jobgate.kinds import installed
+    from jobgate.rules.ignored import FIELDS
+
+    kinds = installed()
     for value in values:
         plural = value.partition("/")[0]
         operators = [kind.operator for kind in kinds if kind.plural == plural]
@@ -167,7 +247,12 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
 
 def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[KindFile, ...]:
     """Parse values of the form `PLURAL.GROUP=FILE`."""
-    kinds = installed() if values else ()
+    if not values:
+        return ()
+    from jobgate.kinds import installed
+    from jobgate.serving.reload import KindFile
+
+    kinds = installed()
     models = {kind.qualified_plural: kind.settings for kind in kinds if kind.settings is not None}
     files: dict[str, KindFile] = {}
     for value in values:
@@ -195,6 +280,23 @@ def queues_text(path: FilePath | None) -> str:
     return content
 
 
+def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return the CRDs in files and below directories, by name."""
+    try:
+        manifests = [manifest.object for file in values for manifest in definitions(file)]
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+    return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
+
+
+CRDS = click.option(
+    "--crd",
+    "crds",
+    multiple=True,
+    metavar="FILE",
+    callback=_crds,
+    help="CRD of a kind of --kinds or of the catalogue, which gives its schema; repeatable. FILE may be a directory.",
+)
 RUN = setting(
     "--run",
     multiple=True,
@@ -271,6 +373,11 @@ _MODE = setting(
     show_default=True,
     help="Whether to deny invalid jobs, or only to warn.",
 )
+KINDS_HELP = "YAML file that describes a kind of job that others define, or its name in the catalogue, for example \
+rayjobs.ray.io; `catalogue` for all of it; repeatable."
+_MORE_KINDS = setting(
+    "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
+)
 WITHOUT_KIND = setting(
     "--without-kind",
     "kinds",
@@ -281,6 +388,7 @@ WITHOUT_KIND = setting(
 )
 WITHOUT_PLUGIN = setting(
     "--without-plugin",
+    "offered",
     multiple=True,
     metavar="NAME",
     callback=_plugins,
@@ -291,5 +399,15 @@ _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
 running = grouped(_configured, RUN, *_WIRING)
+_INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING)
 #: Add the settings of an installation, as `configured`.
-installation = grouped(_configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, *_WIRING)
+installation = grouped(_configured, *_INSTALLATION)
+
+
+@functools.wraps(_configured)
+def _later(**values: Any) -> dict[str, Callable[[], Configured]]:
+    return {"configure": lambda: _configured(**values)["configured"]}
+
+
+#: Add the settings of an installation, as `configure`, which loads the kinds only when it is called.
+installation_later = grouped(_later, *_INSTALLATION)

@@ -52,6 +52,12 @@ class Cache:
         """Return an object, or None; raises LookupError if the resource is unknown."""
         return self.informers[resource].get(name, namespace)
 
+    def names(self, resource: str, namespace: str = "") -> list[str]:
+        """Return the names of the objects in a namespace; raises LookupError if the resource is unknown."""
+        informer = self.informers[resource]
+        informer.check(namespace)
+        return [name for of, name in [*informer.keys()] if of == namespace]
+
     async def run(self, api: Api) -> None:
         """Keep everything up to date, until cancelled."""
         async with asyncio.TaskGroup() as group:

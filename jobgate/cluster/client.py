@@ -218,13 +218,16 @@ class Client:
             "PATCH", resource, _path(resource, observed), {**changes, "metadata": metadata}, {}, _MERGE
         )
 
-    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
+    async def delete(
+        self, resource: Resource, observed: Mapping[str, Any], propagation: str = "", *, force: bool = False
+    ) -> None:
         """Delete an object; 409 if it has changed since it was read."""
         options = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "preconditions": _identity(observed),
             **({"propagationPolicy": propagation} if propagation else {}),
+            **({"gracePeriodSeconds": 0} if force else {}),
         }
         await self._write("DELETE", resource, _path(resource, observed), options, {}, _JSON)
 

@@ -177,7 +177,7 @@ class Informer(Generic[T]):
         self._room, self._less, self._weigh = room, less, weigh
         self._sizes: dict[Key, int] = {}
         #: By namespace: number of objects that are not kept, and the size of the smallest of them.
-        self._lacks: Counter[str] = Counter()
+        self._unkept_in: Counter[str] = Counter()
         self._wanted: dict[str, int] = {}
         self._asked = float("-inf")
         self._took = 0.0
@@ -212,12 +212,12 @@ class Informer(Generic[T]):
     def check(self, namespace: str) -> None:
         """Raise LookupError unless all objects of a namespace are known."""
         self._known()
-        if why := self.lacks(namespace):
+        if why := self.why_incomplete(namespace):
             raise IncompleteError(why)
 
-    def lacks(self, namespace: str) -> str:
-        """Return why not all objects of a namespace are kept; empty if they are."""
-        if not self._lacks.get(namespace):
+    def why_incomplete(self, namespace: str) -> str:
+        """Return why some objects of a namespace are not kept; empty if all are."""
+        if not self._unkept_in.get(namespace):
             return ""
         where = f"namespace {namespace}" if namespace else "the cluster"
         return f"{where} has more or larger {self.resource} than jobgate has memory for: delete some"
@@ -225,7 +225,7 @@ class Informer(Generic[T]):
     @property
     def unkept(self) -> int:
         """Number of objects that are not kept because there is no room."""
-        return self._lacks.total()
+        return self._unkept_in.total()
 
     @property
     def age(self) -> float:
@@ -270,7 +270,7 @@ class Informer(Generic[T]):
             version = page.version
         for key in self._sizes.keys() - objects.keys():
             self._release(key)
-        before, self._lacks, self._took = self._lacks, lacks, time.monotonic() - began
+        before, self._unkept_in, self._took = self._unkept_in, lacks, time.monotonic() - began
         for namespace in lacks.keys() - before.keys():
             self._warn(namespace)
         self._objects, self._version, self._heard = objects, version, time.monotonic()
@@ -348,18 +348,18 @@ class Informer(Generic[T]):
                 objects.pop(key, None)
                 self._release(key)
             self._count(key[0], lacks - unknown)
-            if objects.get(key) != before or (lacks and self._lacks[key[0]] <= REPORTED):
+            if objects.get(key) != before or (lacks and self._unkept_in[key[0]] <= REPORTED):
                 self._changed(key)
         # A BOOKMARK has only a resourceVersion.
         self._version, self._heard = document["metadata"]["resourceVersion"], time.monotonic()
 
     def _count(self, namespace: str, more: int) -> None:
         """Count objects of a namespace that are not kept."""
-        if more > 0 and namespace not in self._lacks:
+        if more > 0 and namespace not in self._unkept_in:
             self._warn(namespace)
-        self._lacks[namespace] += more
-        if self._lacks[namespace] <= 0:
-            del self._lacks[namespace]
+        self._unkept_in[namespace] += more
+        if self._unkept_in[namespace] <= 0:
+            del self._unkept_in[namespace]
 
     def _failed(self, error: Exception, failures: int) -> float:
         """Return the delay after a failure, and discard a cache that may be wrong."""
@@ -371,7 +371,7 @@ class Informer(Generic[T]):
         if refused or time.monotonic() - self._heard > STALE:
             self._discarded.update(self._objects or ())
             self._objects, self._version = None, ""
-            self._lacks.clear()
+            self._unkept_in.clear()
             for key in list(self._sizes):
                 self._release(key)
         self.settled = self.settled or refused or failures >= MAX_FAILURES

@@ -34,10 +34,13 @@ class ObjectClient(Protocol):
     ) -> Mapping[str, Any]:
         """Change the status of an object by a merge patch if it has not changed since it was observed."""
 
-    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
+    async def delete(
+        self, resource: Resource, observed: Mapping[str, Any], propagation: str = "", *, force: bool = False
+    ) -> None:
         """Delete an object if its uid and, if `observed` has one, its resourceVersion have not changed.
 
         `propagation` is that of its dependents: `Foreground`, `Background` or `Orphan`; each resource has a default.
+        A pod that is deleted by `force` is gone at once, even if it still runs.
         """
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.names import MANAGED_BY, label_value
-from jobgate.plugins import SECRET, Crew, Declared, ObjectType, Plugin, carried_out, installed
+from jobgate.plugins import SECRET, Crew, Declared, ObjectType, Plugin, carried_out
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 
@@ -16,18 +16,19 @@ from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments
 _GROUPS = {system: ObjectType(version, "PodGroup", plural) for system, (version, plural) in GROUPS.items()}
 
 
-def followed(plugins: Mapping[str, Any]) -> list[Resource]:
+def followed(offered: Iterable[Plugin[Any]], imposed: Mapping[str, Any]) -> list[Resource]:
     """Return what is followed: seen when it changes, and deleted when it is no longer declared.
 
     Secrets are not: the controller cannot list them.
 
     Args:
-        plugins: those that the installation asks for, each with its arguments.
+        offered: plugins that jobs can request.
+        imposed: plugins that the installation requests for every job, with their arguments.
     """
-    types = dict.fromkeys(one for plugin in installed().values() for one in plugin.creates if one != SECRET)
-    queueing = plugins.get(Queueing.name)
+    types = dict.fromkeys(type_ for plugin in offered for type_ in plugin.creates if type_ != SECRET)
+    queueing = imposed.get(Queueing.name)
     group = _GROUPS.get(queueing.system) if isinstance(queueing, QueueingArguments) else None
-    return [_resource(one) for one in (*types, *([group] if group else []))]
+    return list(map(_resource, (*types, *([group] if group else []))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,16 @@ class Desired:
         """Kind and name, for messages."""
         return f"{self.manifest['kind']} {self.name}"
 
-    def made(self) -> Mapping[str, Any]:
+    def manifest_to_create(self) -> Mapping[str, Any]:
         """Return the object with new generated parts; maps, as `data`, are merged."""
-        whole = dict(self.manifest)
+        manifest = dict(self.manifest)
         for name, value in (self.declared.generate() if self.declared.generate else {}).items():
-            declared = whole.get(name)
+            declared = manifest.get(name)
             if isinstance(declared, Mapping) and isinstance(value, Mapping):
-                whole[name] = {**declared, **value}
+                manifest[name] = {**declared, **value}
             else:
-                whole[name] = value
-        return whole
+                manifest[name] = value
+        return manifest
 
 
 def desired(crew: Crew) -> list[Desired]:
@@ -101,7 +102,7 @@ def _declared(crew: Crew) -> Iterator[tuple[Plugin[Any], Declared]]:
 def _type(plugin: Plugin[Any], declared: Declared) -> ObjectType | None:
     types = _GROUPS.values() if isinstance(plugin, Queueing) else plugin.creates
     written = declared.manifest["apiVersion"], declared.manifest["kind"]
-    return next((one for one in types if (one.api_version, one.kind) == written), None)
+    return next((type_ for type_ in types if (type_.api_version, type_.kind) == written), None)
 
 
 def _resource(type_: ObjectType) -> Resource:

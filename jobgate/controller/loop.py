@@ -82,7 +82,7 @@ class CompanionReconciler:
             await self._warn(crew, NOT_RUN, _NOT_RUN)
         if remembered.erased:
             await self._warn(crew, ERASED, _ERASED.format(remembered.erased))
-        if why := self.present.lacks(key.namespace):
+        if why := self.present.why_incomplete(key.namespace):
             await self._warn(crew, CANNOT_MAKE, why)
             return ReconcileResult.AGAIN
         crew = self.present.in_lists(key, crew)
@@ -124,7 +124,7 @@ class CompanionReconciler:
         if stored is None:
             try:
                 # In a thread: generating keys takes time, in which the Lease must be renewed.
-                await self.objects.create(target.resource, await asyncio.to_thread(target.made))
+                await self.objects.create(target.resource, await asyncio.to_thread(target.manifest_to_create))
             except ApiError as error:
                 if not error.exists:
                     raise

@@ -38,9 +38,9 @@ class PresentPods:
             if members is not None and members.deletes_any:
                 self._follow(kind, members)
 
-    def lacks(self, namespace: str) -> str:
-        """Return why not all pods of a namespace are known; empty if they are."""
-        return next(filter(None, (informer.lacks(namespace) for _, informer in self.informers)), "")
+    def why_incomplete(self, namespace: str) -> str:
+        """Return why some pods of a namespace are not known; empty if all are."""
+        return next(filter(None, (informer.why_incomplete(namespace) for _, informer in self.informers)), "")
 
     def in_lists(self, key: Key, crew: Crew) -> Crew:
         """Return a crew with the indices of existing pods, if these are not the first ones.

@@ -22,7 +22,7 @@ from jobgate.controller.work import Work
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.names import MANAGED_BY
-from jobgate.plugins import installed
+from jobgate.plugins import Plugin, installed
 from jobgate.pods.digest import ROOM
 from jobgate.room import Room
 
@@ -41,6 +41,7 @@ class ControllerSettings:
         requests_per_second: most requests to the API server, except watches.
         resync: seconds after which each job is reconciled again: the loss of a Secret is not seen otherwise.
         plugins: plugins that the installation imposes on every job, with their arguments.
+        offered: plugins that jobs can request, by name; by default all installed plugins.
         namespace: namespace of the controller. It creates no objects there.
     """
 
@@ -48,6 +49,7 @@ class ControllerSettings:
     requests_per_second: float = 50.0
     resync: float = 300.0
     plugins: Mapping[str, Any] = field(default_factory=dict)
+    offered: Mapping[str, Plugin[Any]] = field(default_factory=installed)
     namespace: str = ""
 
 
@@ -73,11 +75,14 @@ class Controller:
         queue: WorkQueue[Key] = WorkQueue(namespace=lambda key: key.namespace, share=share_of(WORKERS))
         settings = self._settings
         room = Room(ROOM)
-        jobs = Jobs(self._kinds, Settings(plugins=settings.plugins, domain=settings.domain), queue.add, room)
-        owned = Owned(followed(settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), room)
+        reads = Settings(plugins=settings.plugins, offered=settings.offered, domain=settings.domain)
+        jobs = Jobs(self._kinds, reads, queue.add, room)
+        owned = Owned(
+            followed(settings.offered.values(), settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), room
+        )
         paced = self._cluster.paced(settings.requests_per_second)
         territory = Territory(settings.namespace)
-        listed = self._kinds if any(plugin.lists_pods for plugin in installed().values()) else ()
+        listed = self._kinds if any(plugin.lists_pods for plugin in settings.offered.values()) else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), room)
         loop = CompanionReconciler(jobs, owned, present, paced, self._metrics, territory)
         statuses = Statuses(paced)

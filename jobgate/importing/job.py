@@ -150,7 +150,7 @@ def _references(role: Mapping[str, Any], own: _JobPrerequisites, path: str, note
         else:
             seen.add(written)
             name = str(own.objects[written]["metadata"]["name"])
-            notes.room.take(len(name))
+            notes.budget.spend(len(name))
             yield name
 
 

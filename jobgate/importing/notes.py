@@ -16,14 +16,14 @@ _LEAST: Final = 1 << 20
 _TIMES: Final = 20
 
 
-class Room:
+class OutputBudget:
     """The remaining output for a file. It is limited, because aliases, parameters and storages repeat content."""
 
     def __init__(self, text: str, file: str) -> None:
         """Allow output in proportion to the length of a file's text."""
         self._left, self._file = _LEAST + _TIMES * len(text), file
 
-    def take(self, length: int) -> None:
+    def spend(self, length: int) -> None:
         """Use a part of the remaining output; raise InvalidDocument if there is not enough."""
         self._left -= length
         if self._left < 0:
@@ -38,25 +38,25 @@ class Notes:
     """Changes and faults of an imported job or item.
 
     Attributes:
-        room: the remaining output for the file.
+        budget: the remaining output for the file.
         changes: each change and its reason, in a sentence.
         faults: the parts that cannot be imported; each text begins with the field.
     """
 
-    room: Room
+    budget: OutputBudget
     changes: dict[str, None] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
     def change(self, text: str) -> None:
         """Note a change, once."""
         if (text := line(text)) not in self.changes:
-            self.room.take(len(text))
+            self.budget.spend(len(text))
             self.changes[text] = None
 
     def fault(self, path: str, text: str) -> None:
         """Note a fault: the field, and how to fix it."""
         fault = line(f"{path}: {text}")
-        self.room.take(len(fault))
+        self.budget.spend(len(fault))
         self.faults.append(fault)
 
     def whole(self, value: Any, path: str, least: int = 0) -> int:

@@ -11,7 +11,7 @@ from jobgate import podchecks
 from jobgate.importing.document import documents
 from jobgate.importing.item import CLUSTER, prerequisite
 from jobgate.importing.job import ImportedKind, jobs
-from jobgate.importing.notes import Notes, Room, length, word
+from jobgate.importing.notes import Notes, OutputBudget, length, word
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from webhook import Cause, Path
@@ -40,15 +40,15 @@ def imported(text: str, file: str, target: ImportedKind | None = None) -> Iterat
     Raises:
         InvalidDocument: the text is not valid YAML, or contains something else.
     """
-    room, options = Room(text, file), ReviewOptions(kinds=installed())
+    budget, options = OutputBudget(text, file), ReviewOptions(kinds=installed())
     for where, entry in documents(text, file):
-        room.take(len(where))
-        notes = Notes(room)
+        budget.spend(len(where))
+        notes = Notes(budget)
         if word(entry, "task_roles") is not None:
             objects = tuple(jobs(entry, PurePath(file).stem, target, notes))
         else:
             objects = (_item(entry, notes),)
-        room.take(sum(map(length, objects)))
+        budget.spend(sum(map(length, objects)))
         for document in objects if not notes.faults else ():
             for fault in _denials(document, options):
                 notes.fault(f"{document['kind']} {document['metadata']['name']}", fault)

@@ -43,7 +43,7 @@ def template(
     options = mapped(word(role, "extra_container_options"), f"{path}.extraContainerOptions", notes)
     size = notes.whole(word(options, "shm_mb") or SHARED_MEMORY, f"{path}.extraContainerOptions.shmMB", least=1)
     volumes, mounts = storages
-    notes.room.take(length(volumes) + length(mounts))
+    notes.budget.spend(length(volumes) + length(mounts))
     volume = {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}}
     mount = {"name": "shm", "mountPath": "/dev/shm"}  # noqa: S108 - the path that shared memory has
     notes.unread(options, {"shm_mb"}, f"{path}.extraContainerOptions")
@@ -67,7 +67,7 @@ def _script(role: Mapping[str, Any], parameters: Mapping[str, Any], path: str, n
     def value(match: re.Match[str]) -> str:
         parameter = parameters.get(match[1])
         if isinstance(parameter, str | int | float) and not isinstance(parameter, bool):
-            notes.room.take(len(str(parameter)))
+            notes.budget.spend(len(str(parameter)))
             return str(parameter)
         if match[1] in parameters:
             notes.fault(f"parameters.{short(match[1])}", "must be a string or a number; write it in quotes")

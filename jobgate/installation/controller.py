@@ -65,23 +65,23 @@ def _creating(*types: ObjectType) -> Expression:
 
 def _types() -> list[ObjectType]:
     """Return the types of the objects that plugins create."""
-    return list(dict.fromkeys(one for plugin in installed().values() for one in plugin.creates))
+    return list(dict.fromkeys(type_ for plugin in installed().values() for type_ in plugin.creates))
 
 
 def _by_group(types: Iterable[ObjectType]) -> dict[str, list[str]]:
     """Return the plurals of types by API group."""
     plurals: dict[str, list[str]] = {}
-    for one in types:
-        plurals.setdefault(one.group, []).append(one.plural)
+    for type_ in types:
+        plurals.setdefault(type_.group, []).append(type_.plural)
     return plurals
 
 
 def _managing() -> Iterator[Any]:
     """Yield the rights to manage what plugins create, except Secrets."""
     by_plugins: dict[Expression, list[ObjectType]] = {}
-    for one in _types():
-        if one != SECRET:
-            by_plugins.setdefault(_creating(one), []).append(one)
+    for type_ in _types():
+        if type_ != SECRET:
+            by_plugins.setdefault(_creating(type_), []).append(type_)
     for condition, types in by_plugins.items():
         yield If(condition, [rule(group, *plurals, verbs=MANAGE) for group, plurals in _by_group(types).items()])
 

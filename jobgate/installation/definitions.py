@@ -16,7 +16,7 @@ def resource_of(kind: JobKind) -> CustomResource:
     Raises:
         TypeError: the kind was not created by `bind`.
     """
-    if not isinstance(kind, JobKind):
+    if not isinstance(kind, JobKind) or kind.resource is None:
         raise TypeError(f"{kind.kind} has no crdgen.CustomResource to make a CRD from: make the kind by bind(…)")
     return kind.resource
 

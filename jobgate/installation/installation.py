@@ -9,9 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
-from jobgate.jobs.context import JOB_PODS
-from jobgate.jobs.gangs import PODS_LIMIT
-from jobgate.names import DOMAIN
+from jobgate.jobs.runner import REPLACE_LOST_AFTER
+from jobgate.names import DOMAIN, JOB_PODS, PODS_LIMIT
 from jobgate.plugins.queueing import QUEUES_PODS, System
 
 #: Labels of all installed objects.
@@ -92,6 +91,12 @@ class Installation(BaseModel):
         (),
         description="Deployments and Leases with an operator's name and rights that do not run these jobs, as "
         "NAMESPACE/NAME.",
+    )
+    replace_lost_after: int = Field(
+        REPLACE_LOST_AFTER,
+        ge=0,
+        description="Seconds after its grace period when a deleted pod is replaced whose node does not answer; 0 for "
+        "never. Pods with a volume that their replacement can write to are replaced only when deleted by force.",
     )
     queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
     cluster_domain: Subdomain = Field(DOMAIN, description="DNS domain of the cluster's Services.")

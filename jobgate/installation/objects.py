@@ -42,7 +42,8 @@ def definitions(kinds: Registry[JobKind], installation: Installation | None = No
     chosen = installation or Installation()
     if not chosen.crds:
         return []
-    return [*(definition(kind) for kind in kinds if chosen.on("kinds", kind.qualified_plural)), *prerequisites()]
+    ours = (kind for kind in kinds if kind.resource is not None and chosen.on("kinds", kind.qualified_plural))
+    return [*map(definition, ours), *prerequisites()]
 
 
 def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:

@@ -105,6 +105,8 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         ),
         # To delete pods that wait too long, or that a policy restarts, and to remove finalizers.
         rule("", "pods", verbs=(*READ, "patch", "delete")),
+        # To find out whether the node of a pod answers that does not end.
+        rule("", "nodes", verbs=("get",)),
         *(
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
@@ -242,6 +244,7 @@ def _deployment() -> dict[str, Any]:
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
+        joined("--replace-lost-after=", setting("replace_lost_after")),
         joined("--health-port=", setting("health_port")),
         f"--lease-name={LEASE}",
         DOMAIN_FLAG,

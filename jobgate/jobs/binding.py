@@ -24,7 +24,7 @@ from webhook.kind import Convert
 from webhook.view import json_name
 
 #: The annotations that are reviewed in jobs of all kinds; kubectl's last-applied annotation only causes a warning.
-_REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
+REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
 
 #: The attribute of a rule's function with the resources that it looks up.
 _LOOKED_UP: Final = "looked_up"
@@ -50,6 +50,12 @@ def looks_up(*resources: str) -> Callable[[Function], Function]:
         return check
 
     return marked
+
+
+def looked_up(rules: Iterable[Rule]) -> tuple[str, ...]:
+    """Return the resources that rules look up."""
+    resources = (name for rule in rules for name in getattr(getattr(rule, "check", rule), _LOOKED_UP, ()))
+    return tuple(dict.fromkeys(resources))
 
 
 def bind(
@@ -79,10 +85,9 @@ def bind(
         UnknownField: a rule is about a field that no kind has.
         TypeError: a rule is a plain function, or the status of a kind with a runner lacks the runner's state.
     """
-    looked_up = [name for rule in rules for name in getattr(getattr(rule, "check", rule), _LOOKED_UP, ())]
-    more["watches"] = tuple(dict.fromkeys((*looked_up, *more.get("watches", ()))))
+    more["watches"] = tuple(dict.fromkeys((*looked_up(rules), *more.get("watches", ()))))
     reviewed = more.get("reviewed", {})
-    more["reviewed"] = {**reviewed, "annotations": (*_REVIEWED, *reviewed.get("annotations", ()))}
+    more["reviewed"] = {**reviewed, "annotations": (*REVIEWED, *reviewed.get("annotations", ()))}
     version = next(version for version in resource.versions if version.storage)
     if runner is not None and not issubclass(version.status or object, RunStatus):
         raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")

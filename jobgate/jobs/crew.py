@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from sys import intern
 from typing import Any, Final, TypeVar
@@ -24,6 +25,9 @@ from webhook.values import mapping, objects, spec_of, text, whole
 #: Fields of a task that must fit the schema for its pods to be wired.
 _NEEDED: Final = frozenset({"name", "replicas", "template"})
 
+#: The annotation with the plugins of a job whose kind has no field for them.
+PLUGINS: Final = "jobgate.dev/plugins"
+
 T = TypeVar("T")
 
 #: One shared empty set: each new one would take 200 bytes, and the server may remember 50,000 jobs with many of them.
@@ -42,7 +46,7 @@ def crew_of(
 ) -> Crew:
     """Return the view of a job for plugins, without its invalid tasks and plugins.
 
-    `imposed` are the plugins that the installation requests, with their arguments; `plugins` are those that jobs may
+    `imposed` are the plugins that the installation requests, with their arguments; `plugins` are those that jobs can
     request, by default all installed plugins.
     """
     job = job.tolerant()
@@ -117,7 +121,21 @@ def written_plugins(kind: JobKind, document: Mapping[str, Any]) -> Mapping[str, 
     value: Any = document
     for step in kind.field("plugins").path.steps:
         value = mapping(value).get(str(step))
-    return mapping(value)
+    return mapping(annotated_plugins(value))
+
+
+def annotated_plugins(value: Any) -> Any:
+    """Return the plugins of an annotation: names, or JSON with their arguments; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value) if value.strip().startswith("{") else dict.fromkeys(_names_in(value))
+    except (ValueError, RecursionError):
+        return value
+
+
+def _names_in(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:

@@ -12,7 +12,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import TASK_FIELDS, Task
 from webhook import Object
 from webhook.values import text
-from webhook.view import FieldOf, lacks, view, with_absent, with_all_absent
+from webhook.view import FieldOf, lacks, with_absent, with_all_absent
 
 Spec = TypeVar("Spec", bound=BaseModel)
 P = ParamSpec("P")
@@ -86,7 +86,7 @@ class Job(Object[Spec]):
 
         Fields of tasks stay unreadable; `Task.broken` lists them.
         """
-        tasks = {one.attributes[0] for one in self.kind.all_fields("tasks")}
+        tasks = {field.attributes[0] for field in self.kind.all_fields("tasks")}
         spec = with_all_absent(self.spec, but=tasks)
         return self if spec is self.spec else type(self)(self.kind, self.document, spec)
 
@@ -112,7 +112,7 @@ class Job(Object[Spec]):
 
 def job_of(kind: JobKind, document: Mapping[str, Any]) -> Job[Any]:
     """Return a stored job; its fields that do not fit the schema are absent."""
-    return Job(kind, document, view(kind.spec, document.get("spec"))[0]).tolerant()
+    return Job(kind, document, kind.read(document)[0]).tolerant()
 
 
 def priority_class_of(job: Job[Any], task: Task) -> str:

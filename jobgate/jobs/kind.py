@@ -22,19 +22,21 @@ class OperatorProfile(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class JobKind(Kind):
-    """A kind of job, whose CRD is generated.
+    """A kind of job.
 
     Attributes:
-        resource: the names and models of its custom resource.
+        resource: the names and models of its custom resource; None if others define it.
         tasks: returns the tasks of a spec.
         operator: the profile of the program that runs its jobs.
         runner: how jobgate runs its jobs, or None if only the operator runs them.
+        reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
     """
 
-    resource: CustomResource = field(repr=False, compare=False)
+    resource: CustomResource | None = field(default=None, repr=False, compare=False)
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
     runner: Any = field(default=None, repr=False, compare=False)
+    reads: tuple[str, ...] = ()
     how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 
     @cached_property

@@ -18,6 +18,7 @@ class RunPhase(StrEnum):
     STARTING = "Starting"
     RUNNING = "Running"
     RESTARTING = "Restarting"
+    RESCHEDULING = "Rescheduling"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     TERMINATED = "Terminated"
@@ -36,30 +37,35 @@ class TaskProgress:
         name: name of the task, as in the names of its pods.
         replicas: number of pods that it should have.
         minimum: number of pods that must run before the task counts as started.
-        phases: number of pods by phase. Only the newest pod of each index counts.
-        terminating: the same, of pods that are being deleted.
+        previous: number of pods in this attempt that have all been ready; 0 if they never were. Differs from `replicas`
+            while the task is scaled.
+        phases: number of pods by phase. Only the newest pod of each index counts, unless it is being deleted.
         ready: number of pods that are ready.
         ready_containers: number of containers that are ready.
         active: number of pods that run, or have a node and have finished their init containers.
         succeeded: number of indices whose pod has succeeded.
         failed: number of pods that have failed, including replaced ones.
+        evicted: number of the pods in `phases` that have failed because they were evicted.
         released: whether its pods may be created: its batch Job exists and is not suspended.
         complete: whether all pods have succeeded.
+        success_age: seconds since then.
         failure: why the task has failed, so that its pods are no longer replaced; empty if it has not.
     """
 
     name: str
     replicas: int
     minimum: int
+    previous: int = 0
     phases: Mapping[str, int] = field(default_factory=dict)
-    terminating: Mapping[str, int] = field(default_factory=dict)
     ready: int = 0
     ready_containers: int = 0
     active: int = 0
     succeeded: int = 0
     failed: int = 0
+    evicted: int = 0
     released: bool = False
     complete: bool = False
+    success_age: float = 0
     failure: str = ""
 
     @property
@@ -108,6 +114,8 @@ class Progress:
 
     Attributes:
         phase: phase of the job.
+        entered: phases that the job has entered since its status was last written, the current one last. A job that
+            runs within a second is never seen to start, and has done so.
         now: current time.
         generation: generation of the job that was observed.
         reason: machine-readable reason for the phase; empty if it is obvious.
@@ -121,6 +129,7 @@ class Progress:
 
     phase: RunPhase
     now: datetime
+    entered: tuple[RunPhase, ...] = ()
     generation: int = 0
     reason: str = ""
     message: str = ""

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, Literal
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, Spec
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
 from jobgate.jobs.task import Task
 from jobgate.plugins import Crew, Member, Variable
@@ -18,6 +19,8 @@ from webhook.values import text
 
 #: Reason for the failure of a job that has used up its restarts, if only restarts by actions count.
 NO_RESTART: Final = "NoRestartLeft"
+#: Default of the seconds after which a deleted pod is replaced whose node does not answer.
+REPLACE_LOST_AFTER: Final = 300
 
 
 class Clean(StrEnum):
@@ -161,6 +164,10 @@ class Runner(ABC, Generic[Spec]):
         """Return how failed pods of a task are replaced. Called whenever its batch Job is created or updated."""
         return Retry()
 
+    def policies(self, job: Job[Spec]) -> Iterable[LifecyclePolicy]:
+        """Return lifecycle policies of the kind. Those of the task and of the job apply first, if it has some."""
+        return ()
+
     def restart_limit(self, job: Job[Spec]) -> int | None:
         """Return the number of restarts before the job has failed; None for no limit."""
         return None
@@ -175,6 +182,10 @@ class Runner(ABC, Generic[Spec]):
         """Return whether the job has succeeded."""
         return all(task.complete for task in tasks.values())
 
+    def success_delay(self, job: Job[Spec], tasks: Mapping[str, TaskProgress]) -> float | None:
+        """Return in how many seconds the job succeeds, whatever its other pods do; None if that is not decided."""
+        return None
+
     def failure(self, job: Job[Spec], tasks: Mapping[str, TaskProgress]) -> str:
         """Return why the job has failed; empty if it has not. Called if it has not succeeded, and no policy acts."""
         written = {task.name: task.written_name for task in job.tasks}
@@ -187,9 +198,17 @@ class Runner(ABC, Generic[Spec]):
 
     # The status
 
+    #: Whether the kind has a phase for a job whose pods are replaced after evictions or deletions, or that is scaled.
+    #: Without it, such a job is Restarting or goes on.
+    reschedules: bool = False
+
+    def counts(self, job: Job[Spec], progress: Progress) -> dict[str, Any]:
+        """Return the fields of the status that show the pods. They are also written after the job has ended."""
+        return {}
+
     @abstractmethod
     def status(self, job: Job[Spec], progress: Progress) -> dict[str, Any]:
-        """Return the whole status of a job, but for the runner's state. The stored one is in `job.document`.
+        """Return the status of a job without `counts` and the runner's state. The stored one is in `job.document`.
 
         It is written whenever it differs from the stored status: it must include defaults of the CRD, and no other
         fields than those of the CRD.

@@ -30,7 +30,8 @@ def scaled(kind: JobKind, document: Mapping[str, Any], replicas: int) -> dict[st
 
 
 def _steps(kind: JobKind) -> tuple[str, ...]:
-    scale = next((version.scale for version in kind.resource.versions if version.storage), None)
+    versions = kind.resource.versions if kind.resource else ()
+    scale = next((version.scale for version in versions if version.storage), None)
     return tuple(scale.replicas.split(".")[1:]) if scale else ()
 
 

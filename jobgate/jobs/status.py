@@ -40,6 +40,10 @@ class RunnerState(Model):
         list[str] | None, Atomic, Doc("UIDs of pods and Commands that were answered or are deleted.")
     ] = None
     asked: Annotated[str | None, Doc("Action that a user asked for, until it is carried out.")] = None
+    phase: Annotated[str | None, Doc("Phase that the status reports, by one name for all kinds.")] = None
+    started: Annotated[
+        dict[str, _Count] | None, Doc("Number of pods in this attempt that have all been ready, by task.")
+    ] = None
 
 
 class RunStatus(Model):

@@ -14,9 +14,12 @@ from webhook.view import Unreadable, json_name
 #: The fields of tasks that rules of all kinds may read. Not every kind has each.
 TASK_FIELDS: Final = frozenset(
     {
+        "count",
         "depends_on",
+        "least",
         "max_retry",
         "min_available",
+        "most",
         "name",
         "partition_policy",
         "policies",

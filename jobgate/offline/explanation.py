@@ -13,6 +13,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.status import is_run, taken_over
 from jobgate.jobs.task import Task
+from jobgate.jobs.wiring import WORKLOADS
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.offline.parts import Location, Row, Step, command_rows, containers_of, rows
@@ -119,16 +120,17 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
     """Return the explanation of an object; None if it has no pods."""
     kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
     namespace = text(metadata_of(document).get("namespace")) or options.namespace
-    workload = _workload(document, namespace, options.objects) if kind is None else None
-    if workload is not None or schema_of(document) is not None:
+    builtin = kind is None or (kind.group, kind.kind) in WORKLOADS
+    workload = _workload(document, namespace, options.objects) if builtin else None
+    if (workload is not None and kind is None) or schema_of(document) is not None:
         return workload
     # An unknown kind is denied if it is a retired version or probably misspelt.
     verdict = judge(document, options)
     if verdict.status is not None:
         causes = verdict.status["details"]["causes"]
         return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
-    if kind is None:
-        return None
+    if kind is None or workload is not None:
+        return workload
     return _job(kind, document, dict(verdict.document), namespace, options)
 
 
@@ -141,7 +143,7 @@ def _job(
     job = job_of(kind, document)
     operator, settings = operator_of(job), options.settings
     name = text(metadata_of(document).get("name")) or f"{text(metadata_of(document).get('generateName'))}…"
-    crew = crew_of(job, namespace, name, domain=settings.domain, imposed=settings.plugins)
+    crew = crew_of(job, namespace, name, domain=settings.domain, imposed=settings.plugins, plugins=settings.offered)
     own = written_plugins(kind, written)
     tasks = {operator.task_name(task): task for task in job.tasks}
     given = {

@@ -11,7 +11,7 @@
 A package adds a `Plugin` by the entry point `jobgate.plugins`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -55,7 +55,6 @@ __all__ = [
     "Variable",
     "carried_out",
     "installed",
-    "leave_out",
     "offered",
     "parse",
     "wire",
@@ -64,16 +63,6 @@ __all__ = [
 #: In the order in which they wire a pod; plugins of packages come after them, sorted by name.
 BUILT_IN: tuple[Plugin[Any], ...] = (Run(), Env(), Queueing(), Svc(), Ssh())
 ENTRY_POINT = "jobgate.plugins"
-
-
-_LEFT_OUT: set[str] = set()
-
-
-def leave_out(names: Iterable[str]) -> None:
-    """Make exactly these plugins unavailable in this process."""
-    _LEFT_OUT.clear()
-    _LEFT_OUT.update(names)
-    installed.cache_clear()
 
 
 @cache
@@ -89,7 +78,7 @@ def installed() -> Mapping[str, Plugin[Any]]:
     if len(plugins) != len(available):
         names = [plugin.name for plugin in available]
         raise ValueError(f"two plugins are named {next(name for name in names if names.count(name) > 1)}")
-    return {name: plugin for name, plugin in plugins.items() if name not in _LEFT_OUT}
+    return plugins
 
 
 def offered() -> list[str]:

@@ -43,6 +43,16 @@ class Pod:
         """Set a variable from a source, such as `{"configMapKeyRef": …}`, in all containers that do not have it."""
         self._variables.setdefault(name, {"name": name, "valueFrom": dict(source)})
 
+    def variables_from(self, source: Mapping[str, Any], prefix: str = "") -> None:
+        """Set all variables of a source, such as `{"configMapRef": …}`, in all containers that do not have them.
+
+        Of several sources with the same variable, Kubernetes takes the last. So this one is before all others.
+        """
+        entry = {**({"prefix": prefix} if prefix else {}), **source}
+        for container in self.containers():
+            if not any(present.value == entry for present in container.each("envFrom")):
+                container.insert("envFrom", [entry])
+
     def promise(self, variable: Variable) -> None:
         """Set a variable of the kind's contract; an incorrect value from the operator is replaced."""
         if variable.wrong is not None:

@@ -77,7 +77,15 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
         job = job_of(kind, as_stored(kind, document, Context(settings, namespace=namespace, name=name)))
         if not job.has_readable_tasks:
             return UnusableJob(uid, UNREADABLE)
-        crew = crew_of(job, namespace, name, uid, domain=settings.domain, imposed=_imposed(kind, settings))
+        crew = crew_of(
+            job,
+            namespace,
+            name,
+            uid,
+            domain=settings.domain,
+            imposed=_imposed(kind, settings),
+            plugins=settings.offered,
+        )
     except Exception as error:  # noqa: BLE001  # one invalid job must not affect the others
         fields = {"kind": kind.qualified_plural, "namespace": namespace, "name": name}
         reason = type(error).__qualname__  # its message may contain values of the job

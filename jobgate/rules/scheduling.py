@@ -15,7 +15,6 @@ from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from webhook import Cause, Forbidden, Invalid, Notice, TooLong, rule
 from webhook.values import mapping, text
-from webhook.view import view
 
 #: Fields with names of other objects, and their maximum lengths.
 _NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
@@ -40,7 +39,7 @@ def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Cause | 
     """Kueue counts the pods of a job once, when they are created: pods that are added later would never start."""
     if context.old is None or _system(job, context) is not System.KUEUE or not _waits_in_kueue(job):
         return
-    spec, fits = view(job.kind.spec, context.old.get("spec"))
+    spec, fits = job.kind.read(context.old)
     held = mapping(mapping(context.old.get("status")).get(STATE)).get("held")
     if not fits or held or mapping(context.old.get("spec")).get("suspend") is True:
         return  # a stopped job is counted again when it goes on

@@ -16,10 +16,11 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete an object. In the foreground it exists until all objects that it owns are gone."""
+    """Delete an object. In the foreground it exists until all objects that it owns are gone; by force no pod waits."""
 
     found: Mapping[str, Any]
     foreground: bool = False
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True)

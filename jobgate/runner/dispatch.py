@@ -17,7 +17,14 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
 from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
-from jobgate.runner.queues.demand import ENTRY_BYTES, Demand, demand_of, left_to_jobs, present_of, read_amounts
+from jobgate.runner.queues.demand import (
+    ENTRY_BYTES,
+    Demand,
+    demand_of,
+    left_to_jobs,
+    read_amounts,
+    requests_of_live_pods,
+)
 from jobgate.runner.queues.growth import Verdict, covers, most, placed, used_by, wanted
 from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
@@ -57,7 +64,11 @@ class Demands:
         return uid in self._known and self._known[uid][0] == generation
 
     def of(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Demand | None:
-        """Return what a job asks for; None if it does not fit its schema, or is to be read again first."""
+        """Return the resources that a job requests.
+
+        Return None if the job does not fit its schema, or if `document` is only a part of it: then it must be read in
+        full first.
+        """
         uid, generation = _version(document)
         if self.knows(document):
             return self._known[uid][1]
@@ -216,7 +227,7 @@ class Dispatcher:
             if key[1] in limited:
                 observed = Observed(now) if unknown else self._caches.seen.observed(uid, key[1], now)
                 sight = sorted_by_task(demand.pods, state, observed)
-                for name, amount in present_of(demand, sight).items():
+                for name, amount in requests_of_live_pods(demand, sight).items():
                     present[key[1]][name] = present[key[1]].get(name, Decimal(0)) + amount
         self._demands.forget_others(uids)
         self._lacking = {uid: why for uid, why in self._lacking.items() if uid in uids}
@@ -249,7 +260,7 @@ class Dispatcher:
         """Return why it is not known what there is in a namespace, whose jobs wait then; empty if it is known."""
         jobs = (informer for _, _, informer in self._caches.jobs.values())
         informers: Iterable[Informer[Any]] = (*jobs, *self._caches.seen.informers.values(), self.quotas)
-        return next(filter(None, (one.lacks(namespace) for one in informers)), "")
+        return next(filter(None, (informer.why_incomplete(namespace) for informer in informers)), "")
 
     def _entry(
         self, demand: Demand, document: Mapping[str, Any], state: RunState, observed: Observed, *, blocked: bool

@@ -24,6 +24,7 @@ from typing import Any, Final
 from crdgen.durations import nanoseconds
 from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
+from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook.values import items, mapping, metadata_of, objects, spec_of
@@ -39,6 +40,8 @@ _NO_LIMIT: Final = 2**31 - 1
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 #: Seconds after which a failure of the same index is no crash loop: kubelets reset their back-off after this time.
 _BACKOFF_RESET: Final = 600.0
+#: Conditions of batch Jobs that replace no pod any more.
+_ENDS: Final = ("FailureTarget", "Failed", "SuccessCriteriaMet", "Complete")
 
 #: Actions on single pods. The Job controller replaces the pods; the runner only deletes those that still run.
 ON_PODS: Final = frozenset({Action.RESTART_POD, Action.RESTART_PARTITION})
@@ -89,7 +92,7 @@ def _acts_on_job(job: Job[Any], task: Task, event: LifecycleEvent) -> bool:
 
 def _actions_by_exit_code(job: Job[Any], task: Task) -> dict[int, Action | None]:
     """Return the action after each exit code that a policy names."""
-    codes = (policy.exit_code for owner in (task, job) for policy in policies_of(owner))
+    codes = (policy.exit_code for policy in _policies(job, task))
     matches = ((code, matching(job, task, LifecycleEvent.POD_FAILED, code)) for code in codes if code)
     return {code: policy.action for code, policy in matches if policy is not None}
 
@@ -104,7 +107,7 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
     failed = matching(job, task, LifecycleEvent.POD_FAILED)
     if failed is not None and failed.action in ON_PODS:
         return "In", sorted(not_replaced)
-    policies = [policy for owner in (task, job) for policy in policies_of(owner)]
+    policies = list(_policies(job, task))
     evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
     deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
     killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in ON_PODS) else ()
@@ -116,13 +119,13 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
 def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
     """Yield the pods to take the finalizer of the Job controller from, which replaces them without a delay then.
 
-    - Pods that are being deleted, but not by the Job controller. They are replaced as soon as they are gone, at once if
-      they were deleted by force, and are no failures, whatever their exit code.
+    - Pods that are being deleted. They are replaced as soon as they are gone, at once if deleted by force, and are no
+      failures, whatever their exit code.
     - Failed pods that the Job controller would replace, at the first failure of their index. In a crash loop its delays
       apply: 10 s, 20 s, 40 s, … up to 10 minutes.
     """
     for task in sight.tasks.values():
-        if task.batch is None or task.is_terminating or task.suspended:
+        if task.batch is None or task.is_terminating or any(map(task.condition, _ENDS)):
             continue
         acts_on_job = _acts_on_job(subject.job, subject.tasks[task.name], LifecycleEvent.POD_EVICTED)
         failed: dict[int, list[PodSeen]] = {}
@@ -130,17 +133,17 @@ def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
             if pod.phase == "Failed":
                 failed.setdefault(pod.index, []).append(pod)
         for index, pod in task.newest.items():
-            if FINALIZER not in finalizers_of(pod) or index >= subject.replicas(task.name) or task.deletes(pod):
+            if FINALIZER not in finalizers_of(pod):
                 continue
-            if pod.phase == "Failed":
+            if pod.phase == "Failed" and index < subject.replicas(task.name) and not task.suspended:
                 earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
-                if all(time <= pod.ended for time in earlier) and _is_replaced(subject, task, pod):
+                if all(time <= pod.ended for time in earlier) and is_replaced(subject, task, pod):
                     yield pod
             elif pod.is_live and pod.deleted and not acts_on_job:
                 yield pod
 
 
-def _is_replaced(subject: Subject, task: TaskSeen, pod: PodSeen) -> bool:
+def is_replaced(subject: Subject, task: TaskSeen, pod: PodSeen) -> bool:
     """Return whether the Job controller replaces a failed pod."""
     if spec_of(task.batch or {}).get("backoffLimitPerIndex") != _NO_LIMIT:
         return False  # an earlier version made the batch Job, or the runner answers
@@ -298,17 +301,22 @@ class DueAnswers:
 def matching(
     job: Job[Any], task: Task | None, event: LifecycleEvent, exit_code: int | None = None
 ) -> LifecyclePolicy | None:
-    """Return the first policy for an event: of the task, else of the job."""
-    for owner in (task, job):
-        if owner is None:
-            continue
-        for policy in policies_of(owner):
-            named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
-            if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
-                return policy
-            if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
-                return policy
+    """Return the first policy for an event."""
+    for policy in _policies(job, task):
+        named = {policy.event, *(policy.events or ())} & {event, LifecycleEvent.ANY}
+        if named and (event is not LifecycleEvent.POD_PENDING or policy.timeout):
+            return policy
+        if event is LifecycleEvent.POD_FAILED and exit_code is not None and policy.exit_code == exit_code:
+            return policy
     return None
+
+
+def _policies(job: Job[Any], task: Task | None) -> Iterator[LifecyclePolicy]:
+    """Yield the policies of a task, of its job and of the kind: the first that matches applies."""
+    for owner in (task, job):
+        yield from () if owner is None else policies_of(owner)
+    runner = runner_of(job.kind)
+    yield from () if runner is None else runner.policies(job)
 
 
 def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
@@ -401,7 +409,7 @@ def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
     """Return the number of failed pods that were replaced in the current attempt and count, of a task or of all."""
     counts = not subject.runner.counts_actions_only
     tasks = [task for task in sight.tasks.values() if counts and name in {"", task.name}]
-    return sum(pod.phase == "Failed" and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
+    return sum(failed_by_itself(pod) and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
 
 
 def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:

@@ -26,6 +26,7 @@ from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
 from jobgate.runner.gangs import given_up
+from jobgate.runner.lost import LostPods
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
 from jobgate.runner.queues.growth import UNDECIDED
@@ -41,6 +42,7 @@ STARTS: Final = 2.0
 #: The reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE, STATELESS, UNKNOWN = "CannotReadJob", "CannotStoreState", "TooManyObjects"
+MISSING_CLAIM: Final = "MissingClaim"
 _CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDeleteObject"}
 #: Looks in a row that must leave something undone before an error that may pass is reported: some 3 seconds.
 REPORTED_AFTER: Final = 5
@@ -74,10 +76,12 @@ class JobReconciler:
         later: Callable[[JobKey, float], None],
         dispatcher: Dispatcher | None = None,
         uncreated: UncreatedPods | None = None,
+        lost: LostPods | None = None,
     ) -> None:
         """Look at nothing yet. `later` has a job looked at again in so many seconds.
 
-        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created.
+        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created, and
+        without `lost` pods on nodes that do not answer stay.
         """
         self._caches = caches
         self._objects = objects
@@ -85,6 +89,7 @@ class JobReconciler:
         self._later = later
         self._dispatcher = dispatcher
         self._uncreated = uncreated
+        self._lost = lost
         self._replaced: dict[JobKey, set[str]] = {}
         #: How many looks in a row left something undone.
         self._undone: dict[JobKey, int] = {}
@@ -178,6 +183,7 @@ class JobReconciler:
         begins = creates or self._gets_room(subject, observed)
         if begins and (absent := await self._absent_claims(subject, namespace)):
             await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
+            await self._write_event(document, RecordEvent("Warning", MISSING_CLAIM, absent))
             return ReconcileResult.AGAIN, None
         done = await self._carried_out(key, subject, resource, observed, actions)
         if done.result is ReconcileResult.AGAIN:
@@ -228,7 +234,14 @@ class JobReconciler:
         namespace = key[1]
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         observed = replace(observed, terminating=self._caches.territory.is_terminating(namespace))
-        if self._uncreated is None or has_ended(kind, document):
+        if has_ended(kind, document):
+            return observed
+        if self._lost is not None:
+            lost, after = await self._lost.find(observed)
+            observed = replace(observed, lost=lost)
+            if after is not None:
+                self._later(key, after)
+        if self._uncreated is None:
             return observed
         why, after = await self._uncreated.why(namespace, observed)
         if after is not None:
@@ -266,9 +279,9 @@ class JobReconciler:
                 created = self._caches.seen.resource(manifest["kind"])
                 await self._objects.create(created, manifest)
                 self._wrote(created, manifest, "create")
-            case Delete(found, foreground):
+            case Delete(found, foreground, force):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
-                await self._remove(of, found, "Foreground" if foreground else "Background")
+                await self._remove(of, found, "Foreground" if foreground else "Background", force=force)
             case Patch(found, changes):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
                 stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
@@ -358,9 +371,11 @@ class JobReconciler:
         if version and version != metadata_of(now).get("resourceVersion"):
             self._replaced.setdefault(key, set()).add(version)
 
-    async def _remove(self, resource: Resource, found: Mapping[str, Any], propagation: str) -> None:
+    async def _remove(
+        self, resource: Resource, found: Mapping[str, Any], propagation: str, *, force: bool = False
+    ) -> None:
         try:
-            await self._objects.delete(resource, _whichever(found), propagation)
+            await self._objects.delete(resource, _whichever(found), propagation, force=force)
         except ApiError as error:
             if not (error.absent or error.conflict):
                 raise

@@ -57,7 +57,9 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
         return replace(result, command=uid)
     tasks = tasks_of(subject, sight)
     held = bool(subject.state.held) or subject.suspended
-    succeeded = not held and not sight.old and subject.runner.has_succeeded(subject.job, tasks)
+    delay = subject.runner.success_delay(subject.job, tasks)
+    succeeded = subject.runner.has_succeeded(subject.job, tasks) or (delay is not None and delay <= 0)
+    succeeded = succeeded and not held and not sight.old
     policies_act = not held and (subject.runner.policies_before_success or not succeeded)
     answers = due_answers(subject, sight) if policies_act else DueAnswers()
     if answers.on_job is not None:
@@ -68,11 +70,11 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
     remaining = _seconds_left(subject, sight)
     if remaining is not None and remaining <= 0:
         return Outcome(ends=RunPhase.FAILED, reason=DEADLINE, message="the job has run for as long as it may")
-    if not held and not answers.failures_wait:
+    if not held and delay is None and not answers.failures_wait:
         why = subject.runner.failure(subject.job, tasks) or too_many_restarts(subject, sight)
         if why:
             return Outcome(ends=RunPhase.FAILED, message=why)
-    times = [seconds for seconds in (answers.next_due, remaining) if seconds is not None]
+    times = [seconds for seconds in (answers.next_due, remaining, delay) if seconds is not None]
     return Outcome(pods=tuple(answers.pods), restarts=len(answers.restarts), next_due=min(times, default=None))
 
 

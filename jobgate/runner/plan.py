@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
-from jobgate.jobs.progress import RunPhase, TaskProgress
+from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
 from jobgate.jobs.runner import Clean
 from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL
@@ -21,16 +21,27 @@ from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, R
 from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs, given_up, within_group
 from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
-from jobgate.runner.progress import progress_of, tasks_of
+from jobgate.runner.progress import progress_of, started, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import RunState
 from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
-from webhook.values import labels_of, mapping, metadata_of, text
+from jobgate.runner.waiting import why_pods_wait
+from webhook.values import labels_of, mapping, metadata_of, spec_of, text
 
 #: Reasons of an end after which no pod goes on.
 _STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
 #: Phases in which pods were created, or will be, but do not all run yet.
 _STARTING: Final = frozenset({RunPhase.PENDING, RunPhase.STARTING})
+#: The Events for phases. `blocked` has its own.
+_EVENTS: Final[Mapping[RunPhase, Literal["Normal", "Warning"]]] = {
+    RunPhase.SUSPENDED: "Normal",
+    RunPhase.RUNNING: "Normal",
+    RunPhase.RESTARTING: "Warning",
+    RunPhase.RESCHEDULING: "Normal",
+    RunPhase.SUCCEEDED: "Normal",
+    RunPhase.FAILED: "Warning",
+    RunPhase.TERMINATED: "Warning",
+}
 #: Seconds until PodGroups are read again.
 _RETRY_PERIOD: Final = 10.0
 #: Fields that change with every write; ignored when statuses are compared.
@@ -78,9 +89,8 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
     result = outcome(subject, sight)
     if result.ends is not None:
         progress = progress_of(subject, sight, result.ends, result.reason, result.message)
-        yield from _status_written(subject, subject.runner.status(subject.job, progress))
-        event_type: Literal["Normal", "Warning"] = "Normal" if result.ends is RunPhase.SUCCEEDED else "Warning"
-        yield RecordEvent(event_type, f"Job{result.ends}", result.message)
+        yield from _status_written(subject, sight, progress)
+        yield from _events(subject, sight, progress)
     elif result.action is not None:
         yield from _acted(subject, sight, result)
     elif writes := _queue_changes(subject, sight) or _deletions_stored(subject, sight, result):
@@ -89,6 +99,7 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         corrections = list(_corrections(subject, sight))
         yield from corrections
         yield from _deletions(subject, sight)
+        yield from _lost(sight.observed)
         yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
@@ -170,6 +181,16 @@ def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
     live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
     yield from (Delete(pod.document) for pod in live if pod.uid in subject.state.deleted)
+
+
+def _lost(observed: Observed) -> Iterator[Action]:
+    """Yield the deletions by force of pods whose node does not answer, also of earlier attempts."""
+    for pod in observed.pods:
+        metadata = metadata_of(pod)
+        if text(metadata.get("uid")) in observed.lost:
+            yield Delete(pod, force=True)
+            where = f"node {text(spec_of(pod).get('nodeName'))} does not answer, and may still run it"
+            yield RecordEvent("Warning", "LostPodDeleted", f"pod {text(metadata.get('name'))} is replaced: {where}")
 
 
 def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -274,26 +295,56 @@ def _report(subject: Subject, sight: Sight, result: Outcome, blocked: str = "") 
         yield RequeueAfter(_RETRY_PERIOD)
     uncreated = sight.observed.uncreated
     growth = f"what the job asks for more than was released waits: {subject.growth}" if subject.growth else ""
-    reasons = filter(None, (blocked, subject.gate, growth, unknown, uncreated, unknown_action(subject)))
-    progress = replace(progress_of(subject, sight), blocked="; ".join(reasons))
-    status = subject.runner.status(subject.job, progress)
-    written = _status_written(subject, status, starting=progress.phase in _STARTING)
+    waiting, next_due = why_pods_wait(subject, sight)
+    progress = progress_of(subject, sight)
+    reasons = filter(None, (blocked, subject.gate, growth, unknown, uncreated, *waiting, unknown_action(subject)))
+    progress = replace(progress, blocked="; ".join(reasons))
+    written = _status_written(subject, sight, progress, starting=progress.phase in _STARTING)
     yield from written
-    if written and unknown:
-        yield RecordEvent("Warning", "CannotReadPodGroups", unknown)
-    if written and growth:
-        yield RecordEvent("Normal", "JobGrowthQueued", growth)
-    if written and uncreated:
-        yield RecordEvent("Warning", "CannotCreatePods", uncreated)
-    if result.next_due is not None:
-        yield RequeueAfter(max(result.next_due, 0.0))
+    if written:
+        queued = progress.message if progress.phase is RunPhase.QUEUED else ""
+        events = (
+            RecordEvent("Warning", "CannotReadPodGroups", unknown),
+            RecordEvent("Normal", "JobGrowthQueued", growth),
+            RecordEvent("Warning", "CannotCreatePods", uncreated),
+            RecordEvent("Normal", "JobQueued", queued),
+            RecordEvent("Warning", "PodsWait", "; ".join(waiting)),
+        )
+        yield from _events(subject, sight, progress)
+        yield from (event for event in events if event.message)
+    for due in (result.next_due, next_due):
+        yield from [RequeueAfter(max(due, 0.0))] if due is not None else ()
 
 
-def _status_written(subject: Subject, status: Mapping[str, Any], *, starting: bool = False) -> list[Action]:
-    """Return the write of a status with the stored state, if it differs from the stored status."""
+def _events(subject: Subject, sight: Sight, progress: Progress) -> Iterator[Action]:
+    """Yield the Events of a job that was taken over or scaled, and for the phases that it has entered."""
+    if not subject.state.phase:
+        reason = "JobAdopted" if conditions_of(subject.job) else "JobCreated"
+        yield RecordEvent("Normal", reason, "jobgate's runner runs the job")
+    for name, size in started(sight, progress).items():
+        before = subject.state.started.get(name, size)
+        if before != size:
+            yield RecordEvent("Normal", "JobScaled", f"task {name} was scaled from {before} to {size} pods")
+    for phase in progress.entered:
+        if phase in _EVENTS:
+            message = progress.message if phase is progress.phase else "all pods have started"
+            yield RecordEvent(_EVENTS[phase], f"Job{phase}", message)
+
+
+def _status_written(subject: Subject, sight: Sight, progress: Progress, *, starting: bool = False) -> list[Action]:
+    """Return the write of the status, if it differs from the stored one."""
     stored = mapping(subject.job.document.get("status"))
-    with_state = {**status, STATE: stored.get(STATE)}
-    return [] if _same(with_state, stored) else [SetStatus(with_state, starting)]
+    state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress))
+    job = subject.job
+    status = {**subject.runner.status(job, progress), **subject.runner.counts(job, progress), STATE: state.written()}
+    return [] if _same(status, stored) else [SetStatus(status, starting)]
+
+
+def _counts_written(subject: Subject, sight: Sight) -> list[Action]:
+    """Return the write of the counts of a job that has ended, if they differ from the stored ones."""
+    stored = mapping(subject.job.document.get("status"))
+    counts = subject.runner.counts(subject.job, progress_of(subject, sight, _end_phase(subject)))
+    return [] if _same(dict(counts), {key: stored.get(key) for key in counts}) else [SetStatus({**stored, **counts})]
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -308,6 +359,7 @@ def _same(left: Any, right: Any) -> bool:
 
 def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the clean-up of a job that has ended: of its pods, and of the job itself after its TTL."""
+    yield from _counts_written(subject, sight)
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
     yield from given_up(sight.observed.pods)

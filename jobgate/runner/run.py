@@ -22,7 +22,7 @@ from jobgate.controller.queue import WorkQueue, share_of
 from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.runner import runner_of
+from jobgate.jobs.runner import REPLACE_LOST_AFTER, runner_of
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.plugins.queueing import (
     KUEUE_CRD,
@@ -36,6 +36,7 @@ from jobgate.plugins.queueing import (
 from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import JobReconciler
+from jobgate.runner.lost import LostPods
 from jobgate.runner.queues.admission import Queues
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import OBSERVED_ROOM, Caches, JobReader, Jobs, keep_job, keep_less, weight_of_job
@@ -82,6 +83,7 @@ class RunnerSettings:
         namespace: that the runner is in, and leaves alone; empty for none.
         queues: that jobs wait in; None where they wait in none.
         queues_file: that they are read from again when it changes; None for never.
+        replace_lost_after: after so many seconds a deleted pod is replaced whose node does not answer; 0 for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
     """
 
@@ -92,6 +94,7 @@ class RunnerSettings:
     namespace: str = ""
     queues: Queues | None = None
     queues_file: Path | None = None
+    replace_lost_after: float = REPLACE_LOST_AFTER
     ignored_operators: frozenset[str] = frozenset()
 
 
@@ -188,7 +191,8 @@ class RunnerController:
         if settings.queues is not None:
             dispatcher = Dispatcher(settings.queues, caches, changed, queue.add, room)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
-        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated)
+        lost = LostPods(writes, settings.replace_lost_after) if settings.replace_lost_after else None
+        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated, lost)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all: list[Informer[Any]] = [
             territory.namespaces,

@@ -39,6 +39,8 @@ class RunState:
         deleted: uids of objects that are answered, and not gone yet: pods that the runner deletes, failed pods whose
             restart is counted, and Commands that were carried out.
         asked: action that a user asked for by the annotation, until it is carried out.
+        phase: phase that the status reports.
+        started: by task, number of pods in this attempt that have all been ready.
     """
 
     attempt: _Count = 0
@@ -51,6 +53,8 @@ class RunState:
     arrival: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
     deleted: tuple[str, ...] = ()
     asked: str = ""
+    phase: str = ""
+    started: Mapping[str, _Count] = field(default_factory=dict)
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
@@ -69,12 +73,15 @@ class RunState:
         """Return the state of the next attempt at the job, or at one task; `replaced` pods count as restarts."""
         restarts = self.restarts + replaced + 1
         if task:
-            return replace(self, tasks={**self.tasks, task: self.tasks.get(task, 0) + 1}, restarts=restarts)
+            started = {name: size for name, size in self.started.items() if name != task}
+            tasks = {**self.tasks, task: self.tasks.get(task, 0) + 1}
+            return replace(self, tasks=tasks, started=started, restarts=restarts)
         return replace(self.renewed(replaced), restarts=restarts)
 
     def renewed(self, replaced: int) -> Self:
         """Return the state of the next attempt at the job, which is no restart; `replaced` pods count as restarts."""
-        return replace(self, attempt=self.attempt + 1, tasks={}, restarts=self.restarts + replaced, held="")
+        restarts = self.restarts + replaced
+        return replace(self, attempt=self.attempt + 1, tasks={}, started={}, restarts=restarts, held="")
 
     def waiting(self, held: str = "") -> Self:
         """Return the state of a job that gives up its place in its queue because it is suspended or held."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of
-from jobgate.jobs.gangs import PODS_LIMIT, total_pods
+from jobgate.jobs.gangs import total_pods
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import index_of
@@ -18,7 +18,7 @@ from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.runner import Runner, runner_of
 from jobgate.jobs.task import Task
-from jobgate.names import DOMAIN
+from jobgate.names import DOMAIN, PODS_LIMIT
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System
@@ -173,6 +173,7 @@ class Observed:
         uncreated: why pods are not created; empty if they are, or the reason is not known.
         commands: Volcano's Commands for the job, the oldest first.
         terminating: whether the namespace of the job is being deleted.
+        lost: uids of the pods whose node does not answer, and that are to be deleted by force.
     """
 
     now: datetime
@@ -184,6 +185,7 @@ class Observed:
     uncreated: str = ""
     commands: Sequence[Mapping[str, Any]] = ()
     terminating: bool = False
+    lost: frozenset[str] = frozenset()
 
     @property
     def uids(self) -> set[str]:
@@ -296,8 +298,9 @@ class TaskSeen:
 
     @cached_property
     def newest(self) -> Mapping[int, PodSeen]:
-        """The newest pod of each index."""
-        return {pod.index: pod for pod in sorted(self.pods, key=lambda pod: (pod.deleted is None, pod.created))}
+        """The newest pod of each index. Of the same second, a failed or deleted pod is the older one."""
+        order = sorted(self.pods, key=lambda pod: (pod.created, pod.phase != "Failed", pod.deleted is None))
+        return {pod.index: pod for pod in order}
 
     @property
     def status(self) -> Mapping[str, Any]:

@@ -21,9 +21,9 @@ from webhook.values import labels_of, mapping, metadata_of, text, whole
 
 #: Selects the Events of the Job controller about pods that it cannot create.
 SELECTOR: Final = "involvedObject.kind=Job,reason=FailedCreate"
-#: Seconds that a batch Job may lack pods before Events are read, and seconds between two reads.
-GRACE: Final = 5.0
-PERIOD: Final = 15.0
+#: Seconds that a batch Job may lack pods before Events are read, and seconds between two reads: together less than 15.
+GRACE: Final = 4.0
+PERIOD: Final = 10.0
 #: Most characters of a reason. A status has one per task.
 LIMIT: Final = 500
 
@@ -61,9 +61,10 @@ class UncreatedPods:
     async def why(self, namespace: str, observed: Observed) -> tuple[str, float | None]:
         """Return why pods of a job are not created, and the seconds until to ask again; None for never."""
         short = [(batch, since) for batch in observed.jobs if (since := _short_since(batch))]
-        late = [batch for batch, since in short if (observed.now - since).total_seconds() >= GRACE]
+        left = [GRACE - (observed.now - since).total_seconds() for _, since in short]
+        late = [batch for (batch, _), seconds in zip(short, left, strict=True) if seconds <= 0]
         if not late:
-            return "", GRACE if short else None
+            return "", min(left, default=None)
         events, tasks = await self._read(namespace, observed.now), dict[str, list[str]]()
         if events is None:
             return "", 1.0

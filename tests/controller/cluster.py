@@ -131,7 +131,9 @@ class MemoryCluster:
     ) -> dict[str, Any]:
         return await self.patch(resource, observed, {"status": changes})
 
-    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
+    async def delete(
+        self, resource: Resource, observed: Mapping[str, Any], propagation: str = "", *, force: bool = False
+    ) -> None:
         done = self._call("delete", resource, observed["metadata"]["name"])
         await asyncio.sleep(0)
         metadata = self._as_found(resource, observed)["metadata"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jobgate import plugins
 from jobgate.cluster import ApiError, Backoff, Resource
 from jobgate.cluster import informer as informers
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings, run
@@ -45,7 +46,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
     metrics = ControllerMetrics()
-    settings = ControllerSettings("svc.cluster.local", 5000.0, resync, namespace="jobgate-system")
+    settings = ControllerSettings(
+        "svc.cluster.local", 5000.0, resync, offered=plugins.installed(), namespace="jobgate-system"
+    )
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
         yield metrics

@@ -4,6 +4,8 @@ The programs' pods come of jobs that the runner runs, by batch Jobs of kube-cont
 the controller makes what their plugins declare.
 """
 
+import ssl
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from controlplane.assets import WholeAssets
 from controlplane.controller import controller, install
 from controlplane.fixtures import new_namespace
+from controlplane.plane import ControlPlaneError
 from controlplane.processes import ProcessNode
 from controlplane.processes.node import CHOSEN
 from controlplane.processes.sandbox import NEEDS, MissingError
@@ -132,6 +135,52 @@ def ended(space: Space, name: str) -> dict[str, Any]:
 
 
 # What a kubelet does
+
+
+def test_kubectl_shows_the_output_of_pods(plane: WholeControlPlane, space: Space, node: ProcessNode) -> None:
+    counts = container("sh", "-c", "for i in 1 2 3; do echo line $i; done; sleep 2; echo last >&2")
+    space.create("pods", pod("talks", counts))
+    logs = ("--namespace", space.name, "logs", "talks")
+    wait_for(lambda: "line 3" in plane.kubectl(*logs, check=False).stdout, WAIT, what="it talks")
+    assert plane.kubectl(*logs, "--tail=2").stdout.splitlines()[0] == "line 2"
+    assert plane.kubectl(*logs, "--follow").stdout == "line 1\nline 2\nline 3\nlast\n"
+    assert plane.kubectl(*logs, "--limit-bytes=4").stdout == "line"
+    refused = plane.kubectl(*logs, "--timestamps", check=False)
+    assert refused.returncode == 1
+    assert "not supported for pods that are processes: timestamps" in refused.stderr
+
+
+def test_only_the_api_server_reads_logs(plane: WholeControlPlane, node: ProcessNode) -> None:
+    port = plane.client.get(f"/api/v1/nodes/{node.name}")[1]["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+    path = f"https://127.0.0.1:{port}/containerLogs/default/a/b"
+
+    def answer(user: str = "") -> str:
+        context = ssl.create_default_context(cafile=str(plane.ca))
+        if user:
+            context.load_cert_chain(plane.folder / f"{user}.crt", plane.folder / f"{user}.key")
+        try:
+            with urllib.request.urlopen(path, context=context) as response:
+                return str(response.status)
+        except OSError as error:
+            return str(error)
+
+    assert "HTTP Error 404" in answer("kubelet-client")
+    assert "HTTP Error" not in answer()
+
+
+def test_a_node_ends_with_an_error_when_its_lifetime_is_over(
+    plane: WholeControlPlane, space: Space, tmp_path_factory: pytest.TempPathFactory, node: ProcessNode
+) -> None:
+    with pytest.raises(ControlPlaneError, match="node brief: its lifetime of 4 s is over"):  # noqa: PT012, SIM117
+        with ProcessNode(plane, "brief", tmp_path_factory.mktemp("brief"), life=4) as brief:
+            lasting = pod("lasts", container("sleep", "60"))
+            lasting["spec"]["nodeName"] = brief.name
+            space.create("pods", lasting)
+            status = ended(space, "lasts")
+            assert (status["phase"], status["reason"]) == ("Failed", "NodeLifetimeOver")
+            assert "its lifetime of 4 s is over" in status["message"]
+            (ready,) = plane.client.get("/api/v1/nodes/brief")[1]["status"]["conditions"]
+            assert (ready["status"], ready["reason"]) == ("False", "LifetimeOver")
 
 
 @pytest.mark.parametrize(

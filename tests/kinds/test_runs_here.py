@@ -1,4 +1,4 @@
-"""What is said of the operator of a kind is not said where jobgate itself runs the jobs."""
+"""Warnings about the operator of a kind are not given if jobgate itself runs the jobs."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,8 @@ ELASTIC = {"enableTorchElastic": True, "torchElasticPolicy": POLICY}
 
 def template(container: str, *, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     """A pod template with a container of this name."""
-    containers = [{"name": container, "image": "image", "env": spec.pop("env", [])}]
+    fields: dict[str, Any] = {key: spec.pop(key) for key in ("env", "command") if key in spec}
+    containers = [{"name": container, "image": "image"} | fields]
     metadata = {"metadata": {"labels": labels}} if labels else {}
     return {**metadata, "spec": {"containers": containers, **spec}}
 
@@ -49,7 +50,8 @@ def dijob(*, labels: dict[str, str] | None = None, old: bool = False, **spec: An
 def torchjob(worker: str = "", **fields: Any) -> dict[str, Any]:
     """A TorchJob of a master, and of a worker whose key is given."""
     master = {"template": template("torch", **fields.pop("pods", {})), **fields.pop("master", {})}
-    workers = {worker: {"template": template("torch"), "numTasks": 1}} if worker else {}
+    once = {"template": template("torch"), "numTasks": 1, "restartPolicy": "Never"}
+    workers = {worker: once} if worker else {}
     return job("TorchJob", "train.distributed.io/v1alpha1", torchTaskSpecs={"Master": master, **workers}, **fields)
 
 
@@ -74,6 +76,11 @@ def mxjob(**pods: Any) -> dict[str, Any]:
             "the runner ignores",
         ),
         (torchjob(worker="worker", **ELASTIC), "torch-on-k8s scales only", ""),
+        (
+            torchjob(worker="Worker", pods={"command": ["torchrun", "train.py"]}, **ELASTIC),
+            "torch-on-k8s adds the arguments of torchrun, such as --nnodes, after the whole command",
+            "",
+        ),
         (mxjob(env=ENV), "crashes if there are fewer", "kept as it is"),
         (mxjob(labels={"job_type": "mine"}), "mxnet-operator overwrites this value", ""),
         (dijob(labels={"team": "mine"}), "does not copy these fields to the pods", ""),
@@ -87,10 +94,10 @@ def test_a_job_is_judged_by_who_runs_it(written: dict[str, Any], of_the_operator
     before = judge(written, ReviewOptions(kinds=KINDS))
     assert of_the_operator in f"{before.status} {before.warnings}"
     verdict = judge(written, ReviewOptions(kinds=KINDS, settings=RUNS))
-    said = " ".join(one for one in verdict.warnings if "plugin" not in one)
+    warnings = " ".join(text for text in verdict.warnings if "plugin" not in text)
     assert verdict.status is None
-    assert of_the_runner in said
-    assert bool(said) == bool(of_the_runner)
+    assert of_the_runner in warnings
+    assert bool(warnings) == bool(of_the_runner)
 
 
 @pytest.mark.parametrize(("settings", "who"), [(Settings(), "torch-on-k8s"), (RUNS, "the runner")])

@@ -52,6 +52,21 @@ def test_variables_keep_their_order_and_stand_before_those_of_the_user() -> None
     ]
 
 
+def test_variables_of_a_source_give_way_to_those_of_the_user_and_of_earlier_plugins() -> None:
+    own = {"secretRef": {"name": "own"}}
+    first, second = {"configMapRef": {"name": "first"}}, {"configMapRef": {"name": "second"}}
+
+    def wire(wired: Pod) -> None:
+        wired.variables_from(first)
+        wired.variables_from(second, "B_")
+
+    after = touched(pod({"name": "main", "envFrom": [own]}, {"name": "beside"}), wire)
+    # Kubernetes takes the last source of a variable.
+    assert after["spec"]["containers"][0]["envFrom"] == [{"prefix": "B_", **second}, first, own]
+    assert "envFrom" not in after["spec"]["containers"][1]
+    assert touched(after, wire) == after
+
+
 def test_of_two_plugins_that_set_a_variable_the_first_wins() -> None:
     after = touched(pod(), lambda one: one.variable("X", "1"), lambda one: one.variable("X", "2"))
     assert after["spec"]["containers"][0]["env"] == [{"name": "X", "value": "1"}]

@@ -33,7 +33,7 @@ KEY: JobKey = (DIJOB.qualified_plural, "lab", "train")
 
 
 class Server:
-    """An API server that rejects what the test names."""
+    """An API server that rejects what the test names. It forgets Events that are no warnings."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
@@ -51,6 +51,8 @@ class Server:
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
         del dry
+        if resource.plural == "events" and manifest["type"] == "Normal":
+            return manifest
         if resource.plural == "events":
             self.events.append(str(manifest["reason"]))
         return self._answer("create", resource, manifest)
@@ -76,8 +78,10 @@ class Server:
             del changed["status"]["jobgate"]
         return self._answer("status", resource, changed)
 
-    async def delete(self, resource: Resource, observed: Mapping[str, Any], propagation: str = "") -> None:
-        del propagation
+    async def delete(
+        self, resource: Resource, observed: Mapping[str, Any], propagation: str = "", *, force: bool = False
+    ) -> None:
+        del propagation, force
         self._answer("delete", resource, observed)
 
     def _answer(self, verb: str, resource: Resource, found: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -190,10 +194,10 @@ async def test_while_not_all_objects_of_a_namespace_are_kept_nothing_is_made_of_
     looks = Looks(World(dijob()))
     looks.show("1")
     fill(looks.seen.informers[COMMANDS], [])
-    looks.seen.informers[unkept]._lacks["elsewhere"] = 1
+    looks.seen.informers[unkept]._unkept_in["elsewhere"] = 1
     assert ("create", "jobs") in (await looks.look())[1]
     looks.show("2")
-    looks.seen.informers[unkept]._lacks["lab"] = 1
+    looks.seen.informers[unkept]._unkept_in["lab"] = 1
     assert await looks.look() == (ReconcileResult.AGAIN, [("create", "events")])
     assert looks.server.events == ["TooManyObjects"]
 
@@ -201,7 +205,7 @@ async def test_while_not_all_objects_of_a_namespace_are_kept_nothing_is_made_of_
 async def test_a_job_that_is_not_kept_is_not_looked_at_and_says_so() -> None:
     looks = Looks(World(dijob()))
     looks.show("1", there=False)
-    looks.jobs._lacks["lab"] = 1
+    looks.jobs._unkept_in["lab"] = 1
     assert await looks.look() == (ReconcileResult.AGAIN, [("get", "dijobs"), ("create", "events")])
 
 
@@ -255,7 +259,8 @@ async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
     looks.server.absent.add("corpus")
     looks.show("1")
     outcome, calls = await looks.look()
-    assert (outcome, [verb for verb, _ in calls]) == (ReconcileResult.AGAIN, ["get", "get", "status"])
+    assert (outcome, [verb for verb, _ in calls]) == (ReconcileResult.AGAIN, ["get", "get", "status", "create"])
+    assert looks.server.events == ["MissingClaim"]
     assert "PersistentVolumeClaim corpus does not exist" in looks.server.statuses[0]["state"]["message"]
     looks.server.absent.clear()
     looks.show("2")
@@ -277,7 +282,7 @@ async def test_a_job_whose_claim_is_not_there_gets_no_room_in_its_queue_until_it
     looks.show("1")
     looks.dispatcher.decide()
     outcome, calls = await looks.look()
-    assert (outcome, [verb for verb, _ in calls]) == (ReconcileResult.AGAIN, ["get", "status"])
+    assert (outcome, [verb for verb, _ in calls]) == (ReconcileResult.AGAIN, ["get", "status", "create"])
     looks.dispatcher.decide()
     looks.show("2")
     await looks.look()
@@ -478,7 +483,8 @@ async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
     looks = Looks(world)
     looks.server.refusals["delete", "jobs"] = ApiError(500, "InternalError")
     looks.show("1")
-    assert await looks.look() == (ReconcileResult.AGAIN, [("delete", "jobs")] * 2 + [("delete", "services")])
+    deleted = [("delete", "jobs")] * 2 + [("delete", "services")]
+    assert await looks.look() == (ReconcileResult.AGAIN, [("status", "dijobs"), *deleted])
 
 
 async def test_a_command_that_cannot_be_deleted_does_not_hold_up_the_end_of_its_job() -> None:
@@ -562,8 +568,8 @@ async def test_what_stops_a_look_does_not_hide_what_is_already_found_to_be_in_th
 @pytest.mark.parametrize("example", ["dijob/minimal", "mxjob/minimal", "torchjob/minimal"])
 def test_each_kind_says_in_its_status_what_is_in_the_way(example: str) -> None:
     job = stored(yaml.safe_load(Path(f"examples/{example}.yaml").read_text()))
-    (action,) = report(subject(job), World(job).observed(), "Service first is not of this job")
-    assert "Service first is not of this job" in str(action)
+    status, _ = report(subject(job), World(job).observed(), "Service first is not of this job")
+    assert "Service first is not of this job" in str(status)
 
 
 async def test_a_job_is_looked_at_in_time_though_something_of_it_cannot_be_made() -> None:

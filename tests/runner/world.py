@@ -121,6 +121,7 @@ class World:
         self.claims: dict[str, Object] = {}
         self.commands: list[Object] = []
         self.unknown_groups = ""
+        self.lost: frozenset[str] = frozenset()
         self.events: list[RecordEvent] = []
         self.log: list[str] = []
         self.gone = False
@@ -138,7 +139,14 @@ class World:
         pods, services, groups = (copy.deepcopy(list(one)) for one in found)
         jobs = [keep_object("Job", JOBS)(copy.deepcopy(one)) for one in self.jobs.values()]
         return Observed(
-            self.now, jobs, pods, services, groups, self.unknown_groups, commands=copy.deepcopy(self.commands)
+            self.now,
+            jobs,
+            pods,
+            services,
+            groups,
+            self.unknown_groups,
+            commands=copy.deepcopy(self.commands),
+            lost=self.lost,
         )
 
     def plan(self) -> list[Action]:
@@ -250,7 +258,7 @@ class World:
         failed = [pod for pod in pods if phase(pod) == "Failed" and not is_ignored(spec, pod)]
         per_index = bool(spec.get("backoffLimitPerIndex"))
         known = [pod for pod in failed if "counted" in pod or "finalizers" in pod["metadata"]]
-        done = {index(pod) for pod in pods if phase(pod) == "Succeeded"}
+        done = {index(pod) for pod in pods if phase(pod) == "Succeeded" and index(pod) < spec["completions"]}
         status |= {"failed": sum("counted" in pod or not per_index for pod in known), "succeeded": len(done)}
         none_left = spec.get("backoffLimitPerIndex") == 0
         given_up = {index(pod) for pod in failed if none_left or is_fatal(spec, pod, "FailIndex")}
@@ -324,6 +332,11 @@ class World:
     def running(self) -> list[str]:
         """The host names of all pods that run, in order."""
         return sorted(host(pod) for pod in self.pods if phase(pod) == "Running")
+
+    @property
+    def warnings(self) -> list[str]:
+        """The reasons of the warnings."""
+        return [event.reason for event in self.events if event.type == "Warning"]
 
     @property
     def status(self) -> Object:

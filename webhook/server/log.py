@@ -147,8 +147,8 @@ def batching() -> AbstractContextManager[None]:
 
 
 def configure(level: int = logging.INFO) -> None:
-    """Send the logs of the process to standard error, as JSON lines."""
-    # These are in no line, but would be looked up for each.
+    """Write all logs of the process to standard error, as lines of JSON."""
+    # No line names them, but Python would look them up for each.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=level, handlers=[BatchHandler(sys.stderr)], force=True)
     # A port scan or a health probe on the TLS port must not fill the log.

@@ -5,7 +5,10 @@ from sweepjob.defaults import DEFAULTS
 from sweepjob.models import RESOURCE
 from sweepjob.operator import SWEEPER
 from sweepjob.rules import RULES
+from sweepjob.runner import SweepRunner
 
 __all__ = ["SWEEPJOB"]
 
-SWEEPJOB = bind(RESOURCE, operator=SWEEPER, defaults=DEFAULTS, rules=RULES, fields={"tasks": "trials"})
+SWEEPJOB = bind(
+    RESOURCE, operator=SWEEPER, defaults=DEFAULTS, rules=RULES, fields={"tasks": "trials"}, runner=SweepRunner()
+)

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from crdgen import Atomic, Column, CustomResource, Doc, Int32, MaxItems, MinItems, Model, Names, PodTemplate, Version
-from jobgate.api import ENTRIES_LIMIT, DependsOn, LifecyclePolicy
+from jobgate.api import ENTRIES_LIMIT, DependsOn, LifecyclePolicy, RunStatus
 
 
 class Goal(StrEnum):
@@ -45,10 +45,10 @@ class SweepJobSpec(Model):
     ]
 
 
-class SweepJobStatus(Model):
+class SweepJobStatus(RunStatus):
     """How far the sweep has come."""
 
-    phase: Annotated[str | None, Doc("Pending, Running, Succeeded or Failed.")] = None
+    phase: Annotated[str | None, Doc("Pending, Running, Succeeded, Failed, …")] = None
     best: Annotated[str | None, Doc("The name of the best trial so far.")] = None
 
 

@@ -43,6 +43,7 @@ class DIJobRunner(Runner[DIJobSpec]):
         }
     )
     keeps_services = False
+    reschedules = True
 
     def variables(self, member: Member) -> Iterator[Variable]:
         """Yield what DI-orchestrator sets in every container."""
@@ -75,31 +76,43 @@ class DIJobRunner(Runner[DIJobSpec]):
         """Return `cleanPodPolicy`."""
         return Clean(job.spec.clean_pod_policy.value)
 
+    def counts(self, job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the number of pods and ready containers. At the end `taskStatus` is cleared, as by DI-orchestrator."""
+        tasks = progress.tasks.values()
+        return {
+            "replicas": sum(task.replicas for task in tasks),
+            "readyReplicas": sum(task.ready_containers for task in tasks),
+            "taskStatus": None if progress.phase.ended else {task.name: dict(task.phases) for task in tasks},
+        }
+
     def status(self, job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
         """Return the status. The types of its conditions are phases: exactly one is True."""
-        phase = _PHASES.get(progress.phase, str(progress.phase))
+        stored = dict(job.document.get("status") or {})
         conditions = conditions_of(job)
+        for entered in progress.entered[:-1]:
+            passed = {"type": _phase(entered), "status": "False", "reason": f"Job{entered}", "message": ""}
+            conditions = set_condition(conditions, passed, progress)
+        phase = _phase(progress.phase)
         for other in conditions:
             if other["type"] != phase and other.get("status") == "True":
                 conditions = set_condition(conditions, {"type": other["type"], "status": "False"}, progress)
         reason = progress.reason or f"Job{progress.phase}"
         condition = {"type": phase, "status": "True", "reason": reason, "message": progress.full_message}
-        stored = dict(job.document.get("status") or {})
-        tasks = progress.tasks.values()
         status = {
             **stored,
             "phase": phase,
             "conditions": set_condition(conditions, condition, progress),
-            "replicas": sum(task.replicas for task in tasks),
-            "readyReplicas": sum(task.ready_containers for task in tasks),
-            "taskStatus": {task.name: dict(task.phases) for task in tasks},
             "restarts": progress.restarts,
+            "reschedules": stored.get("reschedules", 0) + (RunPhase.RESCHEDULING in progress.entered),
         }
         if progress.phase.ended:
             status["completionTimestamp"] = stored.get("completionTimestamp") or progress.timestamp
-            status["taskStatus"] = None  # as DI-orchestrator clears it
         return status
 
     def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
         """Read the phase."""
         return {"Succeeded": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}.get(str(status.get("phase")))
+
+
+def _phase(phase: RunPhase) -> str:
+    return _PHASES.get(phase, str(phase))

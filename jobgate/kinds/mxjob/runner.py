@@ -8,7 +8,7 @@ from typing import Any, Final
 from jobgate.jobs.job import Job
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
 from jobgate.jobs.runner import Retry, Runner
-from jobgate.jobs.status import conditions_of, set_condition
+from jobgate.jobs.status import conditions_of
 from jobgate.jobs.task import Task
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER, ROOT_PORT, contract
@@ -25,13 +25,16 @@ CONDITIONS: Final = 10
 #: Length of a generated runtime id.
 _ID_LENGTH: Final = 4
 
-_PHASES: Final = {
-    RunPhase.PENDING: "Creating",
-    RunPhase.SUCCEEDED: "Done",
+#: The condition that holds in a phase.
+_TYPES: Final = {
+    RunPhase.RUNNING: "Ready",
+    RunPhase.RESTARTING: "Recovering",
+    RunPhase.SUCCEEDED: "Succeeded",
     RunPhase.FAILED: "Failed",
     RunPhase.TERMINATED: "Failed",
 }
-_STATES: Final = {RunPhase.SUCCEEDED: "Succeeded", RunPhase.FAILED: "Failed", RunPhase.TERMINATED: "Failed"}
+#: Phases of a job without pods.
+_HELD: Final = frozenset({RunPhase.SUSPENDED, RunPhase.QUEUED, RunPhase.ABORTED})
 
 
 class MxJobRunner(Runner[MxJobSpec]):
@@ -39,6 +42,7 @@ class MxJobRunner(Runner[MxJobSpec]):
 
     orphaned = "the published mxnet-operator requires an API that Kubernetes 1.22 removed"
     rivals = ("mxnet-operator", "mx-job-operator", "mx-operator")
+    reschedules = True
 
     def adoption_changes(self, job: Job[MxJobSpec]) -> Mapping[str, Any]:
         """Set a missing runtime id: the first characters of the uid, so that it is the same each time."""
@@ -80,38 +84,63 @@ class MxJobRunner(Runner[MxJobSpec]):
         task = tasks.get(deciding.lower())
         return task is not None and task.complete
 
+    def counts(self, job: Job[MxJobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the states of the roles, and the phase of a job that has ended: CleanUp while pods of it still run."""
+        tasks = progress.tasks.values()
+        counts: dict[str, Any] = {"replicaStatuses": [_replica_status(task) for task in tasks]}
+        if progress.phase.ended and mapping(job.document.get("status")).get("phase") not in {"Done", "Failed"}:
+            left = progress.terminating or any({"Pending", "Running"} & task.phases.keys() for task in tasks)
+            counts["phase"] = "CleanUp" if left else "Done" if progress.phase is RunPhase.SUCCEEDED else "Failed"
+        return counts
+
     def status(self, job: Job[MxJobSpec], progress: Progress) -> dict[str, Any]:
-        """Return the status, in the old and the canonical spelling."""
+        """Return the status. A job that runs is Running until it is held or started again as a whole."""
         phase, stored = progress.phase, mapping(job.document.get("status"))
-        conditions = conditions_of(job)
-        reason = progress.reason or f"Job{phase}"
         failed = phase.ended and phase is not RunPhase.SUCCEEDED
-        holds = {
-            "Ready": phase is RunPhase.RUNNING,
-            "Recovering": phase is RunPhase.RESTARTING,
-            "Succeeded": phase is RunPhase.SUCCEEDED,
-            "Failed": failed,
-        }
-        for kind, true in holds.items():
-            if true or any(condition.get("type") == kind for condition in conditions):
-                new = {"type": kind, "status": str(true), "reason": reason, "message": progress.full_message}
-                conditions = set_condition(conditions, new, progress)
-        status = {
+        goes_on = stored.get("phase") == "Running" and any(task.released for task in progress.tasks.values())
+        runs = phase is RunPhase.RUNNING or (goes_on and phase not in _HELD)
+        ended = "Failed" if failed else "Succeeded" if phase.ended else ""
+        return {
             **stored,
-            "phase": _PHASES.get(phase, "Running"),
-            "reason": progress.message if failed else progress.blocked,
+            "phase": "Running" if runs else "Creating",
+            "reason": progress.message if failed else progress.full_message if phase in _HELD else progress.blocked,
             "controlPaused": stored.get("controlPaused") is True,
-            "conditions": conditions[-CONDITIONS:],
-            "state": _STATES.get(phase, "Unknown" if phase is RunPhase.PENDING else "Running"),
-            "replicaStatuses": [_replica_status(task) for task in progress.tasks.values()],
+            "conditions": _conditions(job, progress),
+            "state": ended or ("Running" if runs else "Unknown"),
         }
-        if phase in {RunPhase.SUSPENDED, RunPhase.QUEUED, RunPhase.ABORTED}:
-            status |= {"phase": "Creating", "state": "Unknown", "reason": progress.full_message}
-        return status
 
     def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
-        """Read the phase."""
-        return {"Done": RunPhase.SUCCEEDED, "Failed": RunPhase.FAILED}.get(str(status.get("phase")))
+        """Read the phase, and of a job that is cleaned up the state."""
+        ended = {"Done": "Succeeded", "Failed": "Failed", "CleanUp": status.get("state")}.get(str(status.get("phase")))
+        return None if ended is None else RunPhase.FAILED if ended == "Failed" else RunPhase.SUCCEEDED
+
+
+def _conditions(job: Job[MxJobSpec], progress: Progress) -> list[dict[str, Any]]:
+    """Return the latest conditions, the newest last: one each time that a type begins to hold.
+
+    Readers find the first of a type: whether the type holds now is the status of each.
+    """
+    phase, stored = progress.phase, conditions_of(job)
+    held = {condition.get("type") for condition in stored if condition.get("status") == "True"}
+    sizes = [(task.previous, task.replicas) for task in progress.tasks.values() if task.previous]
+    if phase in {RunPhase.PENDING, RunPhase.STARTING}:
+        now = held & {"Recovering", "RemovingDeadMember", "ScalingUp"}
+    elif phase is RunPhase.RESCHEDULING:
+        grows, shrinks = (any(sign * before < sign * size for before, size in sizes) for sign in (1, -1))
+        now = {"ScalingUp" if grows else "ScalingDown" if shrinks else "RemovingDeadMember"}
+    else:
+        now = {_TYPES[phase]} if phase in _TYPES else set()
+    begun = [*({"Ready"} if RunPhase.RUNNING in progress.entered else ()), *now]
+    for kind in dict.fromkeys(kind for kind in begun if kind not in held):
+        stored.append({"type": kind, "transitionTime": progress.timestamp})
+    why = {"reason": progress.reason or f"Job{phase}", "message": progress.full_message}
+    for condition in stored:
+        status = str(condition.get("type") in now)
+        changed = condition.get("status") != status
+        times = dict.fromkeys(("lastTransitionTime", "lastUpdateTime"), progress.timestamp) if changed else {}
+        if changed or status == "True":
+            condition |= {**times, **why, "status": status, "observedGeneration": progress.generation}
+    return stored[-CONDITIONS:]
 
 
 def _main_container(spec: Mapping[str, Any]) -> str:
@@ -122,10 +151,9 @@ def _main_container(spec: Mapping[str, Any]) -> str:
 
 def _replica_status(task: TaskProgress) -> dict[str, Any]:
     states = {{"Pending": "Starting"}.get(phase, phase): count for phase, count in task.phases.items()}
-    state = next((phase for phase in ("Failed", "Running") if states.get(phase)), "Starting" if states else "Unknown")
-    if task.complete:
-        state = "Succeeded"
-    role = task.name.upper()
+    succeeded = task.complete or (task.replicas and task.phases.get("Succeeded", 0) >= task.replicas)
+    state = "Failed" if task.failure else "Succeeded" if succeeded else "Running" if states.get("Running") else ""
+    role, state = task.name.upper(), state or ("Starting" if states else "Unknown")
     return {
         "mxReplicaType": role,
         "Mx_replica_type": role,

@@ -10,9 +10,16 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.kinds.torchjob.models import RendezvousBackend, TorchJobSpec
-from jobgate.kinds.torchjob.operator import ELASTIC_TRAINING, TORCH_ON_K8S, annotation, scaled_by_ai_master
-from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, all_torch_tasks, task_of
+from jobgate.kinds.torchjob.operator import (
+    ELASTIC_TRAINING,
+    MAIN_CONTAINER,
+    TORCH_ON_K8S,
+    annotation,
+    scaled_by_ai_master,
+)
+from jobgate.kinds.torchjob.tasks import TASKS, TaskType, TorchTask, all_torch_tasks, task_of, torch_tasks
 from jobgate.names import LABEL_LIMIT
+from jobgate.podchecks.reading import named_containers
 from jobgate.rules.tasks import expected_name
 from webhook import Cause, Forbidden, Invalid, Notice, Path, Required, rule
 
@@ -147,6 +154,21 @@ def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], context: Context) -> 
         yield Notice(worker.path, f"torch-on-k8s scales only the key {TaskType.WORKER}: use this spelling")
 
 
+@rule("enable_torch_elastic")
+def a_command_leaves_its_arguments_to_args(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
+    """The operator inserts torchrun's arguments before `args`. The runner sets variables for torchrun instead."""
+    if runs_here(job, context) or not job.spec.enable_torch_elastic:
+        return
+    for task in torch_tasks(job):
+        for container in named_containers(MAIN_CONTAINER, task.template, task.template_path):
+            if container.json.get("command") and not container.json.get("args"):
+                yield Notice(
+                    container.path / "command",
+                    "torch-on-k8s adds the arguments of torchrun, such as --nnodes, after the whole command, where "
+                    "torchrun does not read them: keep torchrun here, and move the program and its arguments to args",
+                )
+
+
 #: The rules, in the order of the documentation.
 elastic_rules = (
     an_elastic_job_has_a_policy,
@@ -157,4 +179,5 @@ elastic_rules = (
     one_of_two_scales_the_job,
     elastic_training_is_asked_for_in_so_many_words,
     an_elastic_worker_is_called_so,
+    a_command_leaves_its_arguments_to_args,
 )

@@ -103,11 +103,11 @@ def named_port(template: Mapping[str, Any]) -> int | None:
 
 
 def _elastic(policy: TorchElasticPolicy) -> dict[str, str]:
-    """Return the arguments that the operator gives to torchrun."""
+    """Return the arguments of torchrun. The bounds are of the workers, and the master is a node too."""
     facts = {PROCESSES: str(policy.nproc_per_node or policy.num_workers_per_node_policy or 1)}
     low, high = policy.num_min_replicas, policy.num_max_replicas
     if low is not None and high is not None:
-        facts[NODES] = f"{low}:{high}"
+        facts[NODES] = f"{low + 1}:{high + 1}"
     for fact, value in ((BACKEND, policy.rendezvous_backend), (ENDPOINT, policy.rendezvous_endpoint)):
         if value:
             facts[fact] = str(value)

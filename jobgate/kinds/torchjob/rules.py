@@ -9,7 +9,7 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import KEPT, runs_here, who_runs
 from jobgate.kinds.torchjob.elastic import elastic_rules
-from jobgate.kinds.torchjob.models import SpotTaskSpec, TorchJobSpec
+from jobgate.kinds.torchjob.models import RestartPolicy, SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
     DEPENDS_ON,
     MAIN_CONTAINER,
@@ -38,6 +38,8 @@ from jobgate.rules.tasks import expected_name, name_path
 from webhook import Cause, Duplicate, Forbidden, Invalid, Notice, NotSupported, Path, Required, rule
 from webhook.values import mapping, objects, spec_of
 
+#: Restart policies that do not restart a pod after exit code 1.
+_NO_RETRY: Final = frozenset({RestartPolicy.EXIT_CODE, RestartPolicy.NEVER})
 _DIGITS: Final = frozenset("0123456789")
 
 
@@ -232,6 +234,20 @@ def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], context:
                     yield Notice(path, KEPT if runs_here(job, context) else f"torch-on-k8s overwrites {name}")
 
 
+@rule("tasks.restart_policy")
+def the_master_survives_a_failed_worker(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+    """When a worker fails, torch exits with code 1 in all other processes, and ExitCode does not retry this code."""
+    master, worker = task_of(job, TaskType.MASTER), task_of(job, TaskType.WORKER)
+    if master is None or worker is None or job.get("backoff_limit") == 0 or worker.replicas == 0:
+        return
+    if master.restart_policy in _NO_RETRY and worker.restart_policy not in {None, RestartPolicy.NEVER}:
+        yield Notice(
+            master.at("restart_policy"),
+            f"with {master.restart_policy} the job fails when a worker fails, although the worker is restarted: torch "
+            "then exits with code 1 on the master, too. Set OnFailure to restart both",
+        )
+
+
 def _containers(task: TorchTask) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the containers of a task's template, each with its index."""
     return objects(spec_of(task.template).get("containers"))
@@ -282,6 +298,7 @@ RULES = (
     *output_rules,
     *spelling_rules,
     the_restart_policy_is_the_tasks,
+    the_master_survives_a_failed_worker,
     reserved_variables_are_left_to_the_operator,
     *update_rules,
 )

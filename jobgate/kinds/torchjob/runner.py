@@ -6,21 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.jobs.job import Job
-from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
+from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress
 from jobgate.jobs.runner import Clean, Retry, Runner
 from jobgate.jobs.status import conditions_of, set_condition
 from jobgate.jobs.task import Task
-from jobgate.kinds.torchjob.models import OnPhase, RestartPolicy, TorchJobSpec
+from jobgate.kinds.torchjob.models import OnPhase, RendezvousBackend, RestartPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
-    BACKEND,
-    ENDPOINT,
     MAIN_CONTAINER,
     MASTER_PORT,
     MODEL_VOLUME,
-    NODES,
     PORT,
     PORT_NAME,
-    PROCESSES,
     annotation,
     contract,
     named_port,
@@ -34,15 +30,24 @@ from webhook.values import mapping, objects, spec_of, text
 AI_MASTER_READY: Final = "aimaster"
 #: Exit codes after which torch-on-k8s replaces a pod; after any other the job has failed.
 RETRYABLE: Final = (130, 137, 138, 143)
+#: Seconds that the workers of an elastic job have to end after its master.
+LAST_WORKERS: Final = 30
 #: The variable with the path where the program saves its model.
 MODEL_VARIABLE: Final = "TORCH_ON_K8S_MODEL_PATH"
 
-#: Phases without pods, for which the condition is `Queuing`, and the reasons of that condition.
-_HELD: Final = frozenset({RunPhase.SUSPENDED, RunPhase.QUEUED, RunPhase.ABORTED})
+#: The condition of a phase. The conditions of other phases stay as they are.
+_TYPES: Final = {
+    RunPhase.QUEUED: "Queuing",
+    # No type is for an aborted job: the newest condition then says that the job exists.
+    RunPhase.ABORTED: "Created",
+    RunPhase.TERMINATED: "Failed",
+    **{phase: str(phase) for phase in (RunPhase.RUNNING, RunPhase.RESTARTING, RunPhase.SUCCEEDED, RunPhase.FAILED)},
+}
+#: Reasons of the condition `Queuing`.
 ENQUEUED: Final = "JobEnqueued"
 DEQUEUED: Final = "JobDequeued"
 
-_AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
+_AI_MASTER, _MASTER, _WORKER = (role.lower() for role in (TaskType.AI_MASTER, TaskType.MASTER, TaskType.WORKER))
 
 
 class TorchJobRunner(Runner[TorchJobSpec]):
@@ -78,11 +83,8 @@ class TorchJobRunner(Runner[TorchJobSpec]):
                 yield {"metadata": {"name": crew.pod_name(part, index)}, "spec": spec}
 
     def pod_spec(self, job: Job[TorchJobSpec], task: Task, crew: Crew, spec: dict[str, Any]) -> dict[str, Any]:
-        """Add the arguments of torchrun, and the volume for the model."""
+        """Add the volume for the model. torchrun reads its arguments from variables."""
         containers = [dict(container) for _, container in objects(spec.get("containers"))]
-        if ENDPOINT in crew.facts:
-            for container in containers:
-                container["args"] = [*_torchrun_arguments(crew), *(container.get("args") or ())]
         storage = job.document
         for field in ("spec", "modelVersion", "spec", "storage"):
             storage = mapping(storage.get(field))
@@ -153,10 +155,15 @@ class TorchJobRunner(Runner[TorchJobSpec]):
         return job.spec.backoff_limit
 
     def is_running(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
-        """Return whether all pods are ready, or the master or AIMaster is active and no pod has failed."""
-        failed = any(task.phases.get("Failed") for task in tasks.values())
-        leads = any(tasks[name].active for name in (_MASTER, _AI_MASTER) if name in tasks)
-        return all_started(tasks) or (leads and not failed)
+        """Return whether the minimum of the gang runs, or has succeeded, and no pod has failed."""
+        members = [task for name, task in tasks.items() if name not in self.outside_gangs]
+        ran = {task.name: task.phases.get("Running", 0) + task.succeeded for task in members}
+        of_job = job.get("min_available") is not None
+        return (
+            not any(task.phases.get("Failed") for task in tasks.values())
+            and sum(ran.values()) >= max(self.gang_minimum(job), 1)
+            and (of_job or all(ran[task.name] >= task.minimum for task in members))
+        )
 
     def has_succeeded(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
         """Return whether the AIMaster has succeeded, or the master and all workers."""
@@ -164,17 +171,44 @@ class TorchJobRunner(Runner[TorchJobSpec]):
             return True
         return _MASTER in tasks and all(task.complete for name, task in tasks.items() if name != _AI_MASTER)
 
+    def success_delay(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> float | None:
+        """Return how long the workers of an elastic job may take to end after the master, which has the rendezvous.
+
+        torchrun of the master ends when all that have joined have ended. Workers that were added later can never join.
+        """
+        master = tasks.get(_MASTER)
+        if master is None or not master.complete or not _is_elastic(job):
+            return None
+        return LAST_WORKERS - master.success_age
+
+    def failure(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> str:
+        """Return why the job has failed, and for a master that is retried after some exit codes only, after which."""
+        why = super().failure(job, tasks)
+        master = task_of(job, TaskType.MASTER)
+        if master and tasks[_MASTER].failure and self.retry(job, master).fatal_codes:
+            codes = ", ".join(map(str, RETRYABLE))
+            why += f"; restartPolicy ExitCode restarts the master only after exit codes {codes}: consider OnFailure"
+        return why
+
     def deadline(self, job: Job[TorchJobSpec]) -> int | None:
         """Return the deadline, in either spelling."""
         return _first(job.spec.active_deadline_seconds, job.spec.active_durations)
 
+    def counts(self, job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the number of pods by type. Pods that have succeeded count after they are deleted, too."""
+        stored = mapping(mapping(job.document.get("status")).get("taskStatuses")) if progress.phase.ended else {}
+        # By type, in the case in which the key is written.
+        keys = {task.name: str(task.role or task.key) for task in torch_tasks(job)}
+        tasks = {keys.get(name, name): task for name, task in progress.tasks.items()}
+        return {"taskStatuses": {key: _task_status(job, task, mapping(stored.get(key))) for key, task in tasks.items()}}
+
     def status(self, job: Job[TorchJobSpec], progress: Progress) -> dict[str, Any]:
         """Return the status. The newest condition is the last: `kubectl get` shows it as the state."""
         stored, phase = mapping(job.document.get("status")), progress.phase
-        # By type, in the case in which the key is written.
-        keys = {task.name: str(task.role or task.key) for task in torch_tasks(job)}
-        tasks = {keys.get(task.name, task.name): _task_status(job, task) for task in progress.tasks.values()}
-        status = {**stored, "conditions": _conditions(job, progress), "taskStatuses": tasks}
+        status = {**stored, "conditions": _conditions(job, progress)}
+        if job.spec.enable_torch_elastic:
+            scaling = _scaling(job, progress, mapping(stored.get("elasticScalingStatuses")))
+            status |= {"elasticScalingStatuses": scaling, "elasticScalingStatues": scaling}
         if phase is not RunPhase.QUEUED or stored.get("startTime"):
             status["startTime"] = stored.get("startTime") or progress.timestamp
         if phase.ended:
@@ -189,27 +223,20 @@ class TorchJobRunner(Runner[TorchJobSpec]):
         return next((ends[kind] for kind in types if kind in ends), None)
 
     def clean_policy(self, job: Job[TorchJobSpec]) -> Clean:
-        """Return `cleanPodPolicy`, in either spelling."""
+        """Return `cleanPodPolicy`, in either spelling. Workers that could not join an elastic job never end."""
         policy = job.spec.clean_pod_policy or job.spec.clen_pod_policy
-        return Clean(policy.value) if policy else Clean.NONE
+        clean = Clean(policy.value) if policy else Clean.NONE
+        return Clean.RUNNING if clean is Clean.NONE and _is_elastic(job) else clean
 
     def ttl(self, job: Job[TorchJobSpec]) -> int | None:
         """Return the seconds after the end, in either spelling."""
         return _first(job.spec.ttl_seconds_after_finished, job.spec.old_ttl_seconds_after_finished)
 
 
-def _torchrun_arguments(crew: Crew) -> list[str]:
-    """Return the arguments of torchrun for an elastic job."""
-    facts = crew.facts
-    master = crew.part(_MASTER)
-    size = str(master.replicas if master else 1)
-    return [
-        f"--rdzv_backend={facts.get(BACKEND, '')}",
-        f"--rdzv_endpoint={facts[ENDPOINT]}",
-        f"--rdzv_id={crew.name}",
-        f"--nproc_per_node={facts.get(PROCESSES, '1')}",
-        f"--nnodes={facts.get(NODES, f'{size}:{size}')}",
-    ]
+def _is_elastic(job: Job[TorchJobSpec]) -> bool:
+    """Return whether the processes of a job meet at its master, and may change in number."""
+    policy = job.spec.torch_elastic_policy
+    return bool(job.spec.enable_torch_elastic and policy and policy.rendezvous_backend is RendezvousBackend.C10D)
 
 
 def _first(*values: int | None) -> int | None:
@@ -232,29 +259,58 @@ def _conditions(job: Job[TorchJobSpec], progress: Progress) -> list[dict[str, An
         conditions = set_condition(conditions, new, progress, last=true)
 
     created = f"TorchJob {job.document['metadata']['name']} is created"
-    put("Created", message="; ".join(filter(None, (created, progress.blocked))))
-    held = phase in _HELD
-    kind = "Queuing" if held else {RunPhase.TERMINATED: "Failed"}.get(phase, str(phase))
-    if held or phase in {RunPhase.RUNNING, RunPhase.RESTARTING} or phase.ended:
+    kind, aborted = _TYPES.get(phase, ""), phase is RunPhase.ABORTED
+    reasons = (created, progress.message if kind in {"", "Created"} else "", progress.blocked)
+    put("Created", reason="JobAborted" if aborted else "", message="; ".join(filter(None, reasons)))
+    if RunPhase.RUNNING in progress.entered:
+        put("Running", message="all pods have started")
+    if kind:
         for other in ("Queuing", "Running", "Restarting"):
             if other != kind:
                 put(other, true=False)
         # torch-on-k8s removes the opposite of these two.
         opposite = {"Running": "Restarting", "Restarting": "Running"}.get(kind)
         conditions = [condition for condition in conditions if condition["type"] != opposite]
-        reason = progress.reason or (f"Job{phase}" if held or phase is RunPhase.TERMINATED else "")
-        put(kind, reason=ENQUEUED if phase is RunPhase.QUEUED else reason, message=progress.full_message)
-    elif any(condition["type"] == "Queuing" and condition.get("reason") == ENQUEUED for condition in conditions):
+        reason = {RunPhase.QUEUED: ENQUEUED, RunPhase.TERMINATED: "JobTerminated"}.get(phase, "")
+        if aborted:
+            conditions.sort(key=lambda condition: condition["type"] == kind)
+        else:
+            put(kind, reason=progress.reason or reason, message=progress.full_message)
+    elif {"type": "Queuing", "reason": ENQUEUED, "status": "True"}.items() <= conditions[-1].items():
         put("Queuing", reason=DEQUEUED, message="the job has left its queue")
     return conditions
 
 
-def _task_status(job: Job[TorchJobSpec], task: TaskProgress) -> dict[str, Any]:
+def _task_status(job: Job[Any], task: TaskProgress, stored: Mapping[str, Any]) -> dict[str, Any]:
     labels = {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: job.document["metadata"]["name"], TASK_LABEL: task.name}
+    succeeded = max(task.succeeded, stored.get("succeeded", 0))
     return {
         "selector": ",".join(f"{key}={value}" for key, value in labels.items()),
         "active": task.active,
-        "succeed": task.succeeded,
-        "succeeded": task.succeeded,
+        "succeed": succeeded,
+        "succeeded": succeeded,
         "failed": task.phases.get("Failed", 0),
+        "evicted": task.evicted,
     }
+
+
+def _scaling(job: Job[TorchJobSpec], progress: Progress, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scaling status of the workers of an elastic job. Users and autoscalers scale it, and not metrics."""
+    worker, before, most = progress.tasks.get(_WORKER), mapping(stored.get(TaskType.WORKER)), job.get("max_replicas")
+    if worker is None:
+        return {}
+    size = worker.replicas
+    last = before.get("curReplicas", size)
+    scaled = last != size or before.get("elasticCondition", "Start") != "Start"
+    at_most = most is not None and size >= most
+    condition = "Stop" if progress.phase.ended else "ReachMaxReplicas" if at_most else "Continue" if scaled else "Start"
+    status = {
+        "elasticCondition": condition,
+        "continue": not (progress.phase.ended or at_most),
+        "curReplicas": size,
+        "lastReplicas": last if last != size else before.get("lastReplicas", size),
+    }
+    if before.items() >= status.items():
+        return {str(TaskType.WORKER): before}
+    message = f"scaled from {last} to {size} workers" if last != size else before.get("message", f"{size} workers")
+    return {str(TaskType.WORKER): {**status, "message": message, "lastUpdateTime": progress.timestamp}}

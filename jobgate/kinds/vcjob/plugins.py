@@ -15,7 +15,7 @@ from jobgate.jobs.status import taken_over
 from jobgate.kinds.vcjob.flags import PLUGINS, flags_of
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.volumes import mount_paths
-from jobgate.plugins import installed, parse
+from jobgate.plugins import parse
 from jobgate.plugins.limits import POD_LIMIT, VARIABLE_LIMIT
 from jobgate.plugins.ssh import SshArguments
 from jobgate.plugins.svc import FOLDER
@@ -120,9 +120,10 @@ def host_lists_have_room(job: Job[JobSpec], context: Context) -> Iterator[Cause 
     name = expected_name(context)
     if job.fits and _host_lists_surely_fit(job, name):
         return
-    crew = crew_of(job, context.namespace, name)
+    plugins = plugins_of(context)
+    crew = crew_of(job, context.namespace, name, plugins=plugins)
     if "svc" in crew.plugins:
-        yield from installed()["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))
+        yield from plugins["svc"].check(crew, crew.plugins["svc"], _PLACE.key("svc"))
 
 
 #: Characters of a host name in addition to the names of job, Service and task: dashes, a dot, an index, a separator.

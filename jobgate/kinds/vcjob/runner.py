@@ -137,7 +137,7 @@ class VolcanoJobRunner(Runner[JobSpec]):
         return claims_of(job)
 
     def start_condition(self, job: Job[JobSpec], task: Task) -> StartCondition:
-        """Return the tasks that this one waits for. Without the head, Ray's tasks never start."""
+        """Return the tasks that this one waits for. With the plugin ray, they wait for its head, too."""
         return replace(super().start_condition(job, task), gate=frameworks.missing_task(job))
 
     def retry(self, job: Job[JobSpec], task: Task) -> Retry:
@@ -175,18 +175,30 @@ class VolcanoJobRunner(Runner[JobSpec]):
             return f"minSuccess needs {success} pods that succeed, and there are {total}"
         return f"the job needs {minimum} pods that succeed, and has {total}" if total < minimum else ""
 
+    def counts(self, job: Job[JobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the number of pods by phase, of the job and of its tasks."""
+        tasks = progress.tasks.values()
+        return {
+            "taskStatusCount": {task.name: {"phase": dict(task.phases)} for task in tasks if task.phases},
+            **{
+                phase.lower(): sum(task.phases.get(phase, 0) for task in tasks)
+                for phase in ("Pending", "Running", "Succeeded", "Failed", "Unknown")
+            },
+            "terminating": progress.terminating,
+        }
+
     def status(self, job: Job[JobSpec], progress: Progress) -> dict[str, Any]:
         """Return the status. If the job returns to an earlier phase, the condition of that phase becomes the last."""
         stored = mapping(job.document.get("status"))
         state = mapping(stored.get("state"))
-        phase = _phase(progress, text(state.get("phase")))
+        phase = self._phase(job, progress, text(state.get("phase")))
         same = phase == state.get("phase")
         conditions = conditions_of(job)
-        if not same:
-            entered = {"status": phase, "lastTransitionTime": progress.timestamp}
-            conditions = [*(condition for condition in conditions if condition.get("status") != phase), entered]
+        passed = [JobPhase.PENDING] if RunPhase.PENDING in progress.entered else []
+        for entered in () if same else dict.fromkeys((*passed, phase)):
+            condition = {"status": str(entered), "lastTransitionTime": progress.timestamp}
+            conditions = [*(other for other in conditions if other.get("status") != entered), condition]
         ended = progress.phase.ended
-        counts = {task.name: _by_phase(task, ended=ended) for task in progress.tasks.values()}
         no_restart = progress.reason == NO_RESTART
         return {
             "state": {
@@ -196,12 +208,6 @@ class VolcanoJobRunner(Runner[JobSpec]):
                 "lastTransitionTime": state.get("lastTransitionTime") if same else progress.timestamp,
             },
             "minAvailable": gang_minimum(job),
-            "taskStatusCount": {name: {"phase": by_phase} for name, by_phase in counts.items() if by_phase},
-            **{
-                name.lower(): sum(by_phase.get(name, 0) for by_phase in counts.values())
-                for name in ("Pending", "Running", "Succeeded", "Failed", "Unknown")
-            },
-            "terminating": 0 if ended else progress.terminating,
             # Pods are deleted at each new attempt, when the job is aborted, and at its end.
             "version": min(progress.attempt + (ended or progress.phase is RunPhase.ABORTED), _MOST),
             "retryCount": min(progress.restarts + no_restart, _MOST),
@@ -209,6 +215,23 @@ class VolcanoJobRunner(Runner[JobSpec]):
             "controlledResources": _controlled(job),
             "conditions": conditions,
         }
+
+    def _phase(self, job: Job[JobSpec], progress: Progress, stored: str) -> str:
+        """Return the kind's name of the phase; `stored` is the one in the status."""
+        tasks = progress.tasks
+        if progress.phase.ended:
+            return str(_PHASES[progress.phase])
+        if progress.phase is RunPhase.ABORTED:
+            live = progress.terminating or any(_LIVE & task.phases.keys() for task in tasks.values())
+            return str(JobPhase.ABORTING if live else JobPhase.ABORTED)
+        if stored and not any(task.replicas for task in tasks.values()):
+            return stored
+        released = any(task.released for task in tasks.values())
+        # A job that runs is Pending again if too few of its pods run.
+        if progress.phase is RunPhase.RUNNING and released and self.is_running(job, tasks):
+            return str(JobPhase.RUNNING)
+        restarting = progress.phase is RunPhase.RESTARTING and not released
+        return str(JobPhase.RESTARTING if restarting else JobPhase.PENDING)
 
     def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
         """Read the phase of the state."""
@@ -232,27 +255,6 @@ def _all_ended(tasks: Mapping[str, TaskProgress]) -> bool:
     """Return whether all pods have ended. A job that is scaled to no pods has not ended."""
     has_pods = any(task.replicas for task in tasks.values())
     return has_pods and all(task.complete or task.failure for task in tasks.values())
-
-
-def _by_phase(task: TaskProgress, *, ended: bool) -> dict[str, int]:
-    """Return the number of pods by phase, except those that are being deleted: at the end, all that run."""
-    left = {phase: count - task.terminating.get(phase, 0) for phase, count in task.phases.items()}
-    gone = _LIVE if ended else ()
-    return {phase: count for phase, count in left.items() if count > 0 and phase not in gone}
-
-
-def _phase(progress: Progress, stored: str) -> str:
-    """Return the kind's name of the phase; `stored` is the one in the status."""
-    if progress.phase in _PHASES:
-        return str(_PHASES[progress.phase])
-    tasks = progress.tasks.values()
-    if progress.phase is RunPhase.ABORTED:
-        live = progress.terminating or any(_LIVE & task.phases.keys() for task in tasks)
-        return str(JobPhase.ABORTING if live else JobPhase.ABORTED)
-    if stored and not any(task.replicas for task in tasks):
-        return stored
-    begun = any(task.released for task in tasks)
-    return str(JobPhase.RESTARTING if progress.phase is RunPhase.RESTARTING and not begun else JobPhase.PENDING)
 
 
 def _duration(job: Job[JobSpec], progress: Progress) -> str | None:

@@ -96,8 +96,8 @@ def demand_of(subject: Subject) -> Demand:
     )
 
 
-def present_of(demand: Demand, sight: Sight) -> Amounts:
-    """Return what the pods of a job ask for that are there and have not ended: what a ResourceQuota counts of it."""
+def requests_of_live_pods(demand: Demand, sight: Sight) -> Amounts:
+    """Return the resources that the unfinished pods of a job request, as a ResourceQuota counts them."""
     live = {
         name: sum(pod.phase not in {"Succeeded", "Failed"} for pod in seen.pods) for name, seen in sight.tasks.items()
     }

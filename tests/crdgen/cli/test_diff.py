@@ -120,9 +120,9 @@ def test_an_accepted_break_does_not_fail_and_an_unused_entry_is_reported(
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("- what: a\n  reasons: b\n", "accepted.yaml:1: [0].reason: field required: add it\naccepted.yaml:2: [0].reasons: unknown field: did you mean reason?\n"),
-        ("- what: a\n  reason: b\n- what: 5\n  reason: c\n", "accepted.yaml:3: [1].what: input should be a valid string: quote it\n"),
-        ("what: a\n", "accepted.yaml:1: the file: input should be a valid list\n"),
+        ("- what: a\n  reasons: b\n", "accepted.yaml:1: [0].reason: is missing: add it\naccepted.yaml:2: [0].reasons: is unknown: did you mean reason?\n"),
+        ("- what: a\n  reason: b\n- what: 5\n  reason: c\n", "accepted.yaml:3: [1].what: must be a text: quote it\n"),
+        ("what: a\n", "accepted.yaml:1: the file: must be a list\n"),
         ("- [\n", "accepted.yaml:2:1: not YAML: did not find expected node content while parsing a flow node\n"),
     ],
 )  # fmt: skip

@@ -56,7 +56,7 @@ FAULTS = [
     (f"generate {SHOP}:Impossible {NAMED}", "Impossible.spec.pair: "),
     (f"generate {SHOP}:Order {NAMED} --scope Galaxy", "invalid choice: 'Galaxy'"),
     (f"generate {SHOP}:OrderSpec --group Shop --version v1", "Shop"),
-    ("fly", "unknown command 'fly': must be one of generate, lint, size, diff, docs, check, eval"),
+    ("fly", "unknown command 'fly': must be one of generate, lint, size, diff, docs, schema, check, eval, test"),
 ]
 
 

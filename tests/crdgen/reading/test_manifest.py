@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crdgen.reading import MAX_DEPTH, UnreadableManifest, read, read_value, read_values
+from crdgen.reading import MAX_DEPTH, UnreadableManifest, path_text, read, read_value, read_values
 from tests.crdgen.reading.oracle.answers import ask, golden
 from tests.crdgen.reading.oracle.corpus import CORPUS
 
@@ -118,18 +118,18 @@ def test_manifests_have_an_index_and_a_line() -> None:
     ("case", "text", "duplicates"),
     [
         ("none", HEAD, [()]),
-        ("at the top", HEAD + b"a: 1\na: 2\n", [("a",)]),
-        ("deep", HEAD + b"a: [{b/c: {d: 1, d: 2}}]\n", [("a[0][b/c].d",)]),
-        ("by value", HEAD + b"1: a\n0x1: b\n", [("[1]",)]),
+        ("at the top", HEAD + b"a: 1\na: 2\n", [(("a",),)]),
+        ("deep", HEAD + b"a: [{b/c: {d: 1, d: 2}}]\n", [(("a", 0, "b/c", "d"),)]),
+        ("by value", HEAD + b"1: a\n0x1: b\n", [(("1",),)]),
         ("a merge is none", HEAD + b"a: {<<: {b: 1}, b: 2}\n", [()]),
         (
             "per item",
             b"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}, {apiVersion: v1, kind: A, b: 1, b: 2}]\n",
-            [(), ("b",)],
+            [(), (("b",),)],
         ),
     ],
 )
-def test_duplicate_keys_are_reported(case: str, text: bytes, duplicates: list[tuple[str, ...]]) -> None:
+def test_duplicate_keys_are_reported(case: str, text: bytes, duplicates: list[tuple[tuple[str, ...], ...]]) -> None:
     assert [manifest.duplicates for manifest in read(text, "f")] == duplicates, case
 
 
@@ -214,7 +214,7 @@ def test_the_number_of_directives_is_limited() -> None:
 def test_the_number_and_the_paths_of_duplicates_are_limited() -> None:
     (manifest,) = read(HEAD + b"'" + b"k" * 900 + b"':\n" + b"  a: 1\n" * 200, "f")
     assert len(manifest.duplicates) == 100
-    assert manifest.duplicates[0] == f"[{'k' * 120}…].a"
+    assert path_text(manifest.duplicates[0]) == f"[{'k' * 120}…].a"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_no_other_module_loads_yaml() -> None:
         for file in (root / package).rglob("*.py")
     }
     loaders = {name for name, text in sources.items() if re.search(r"yaml\.\w*(load|parse|compose|scan)\w*\(", text)}
-    assert loaders == {*exceptions, "crdgen/reading/documents.py", "crdgen/reading/lines.py"}
+    assert loaders == {*exceptions, "crdgen/reading/documents.py"}
 
 
 MARKS = rb"""- |---|...|{|}|[|]|: |,|a|&a |*a|<<: |!!int |!!binary |? |>|"|'|\|#| |1e9|%YAML |null|\ud800|items:"""
@@ -281,3 +281,71 @@ def test_arbitrary_bytes_are_read_or_rejected(text: bytes) -> None:
     assert min(position) >= 1
     assert all(manifest["apiVersion"] and manifest["kind"] for manifest in objects)
     assert json.dumps(objects, allow_nan=False).encode()
+
+
+PLACES = b"""# a comment
+---
+# Source: chart/templates/one.yaml
+apiVersion: v1
+kind: List
+items:
+- apiVersion: a.example.com/v1
+  kind: A
+  spec:
+    flow: &flow {one: 1,  two: 2}
+    list:
+    - name: first
+    - other: 1
+    alias: *flow
+    q.example.com/s: "x"
+    empty:
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "key"),
+    [
+        (("spec", "flow", "one"), (10, 23), (10, 18)),
+        (("spec", "flow"), (10, 11), (10, 5)),
+        (("spec", "list"), (11, 5), (11, 5)),
+        (("spec", "list", 1), (13, 7), (13, 7)),
+        (("spec", "list", 1, "other"), (13, 14), (13, 7)),
+        (("spec", "list", 1, "missing"), (13, 7), (13, 7)),
+        (("spec", "alias", "one"), (14, 5), (14, 5)),
+        (("spec", "q.example.com/s"), (15, 22), (15, 5)),
+        (("spec", "empty"), (16, 11), (16, 5)),
+        (("spec", "missing", "below"), (9, 3), (9, 3)),
+        (("missing",), (7, 3), (7, 3)),
+    ],
+)
+def test_values_and_keys_have_places(path: tuple[str | int, ...], value: tuple[int, int], key: tuple[int, int]) -> None:
+    (manifest,) = read(PLACES, "f")
+    assert manifest.locate([path]) == {path: (value, key)}
+    assert manifest.source == "chart/templates/one.yaml"
+
+
+def test_values_in_json_have_places() -> None:
+    *_, manifest = read(
+        b'{"apiVersion": "v1", "kind": "A"}\n{"apiVersion": "v1",\n\t"kind": "B", "a": {"b": 3}}\n', "f"
+    )
+    assert manifest.locate([("a", "b")]) == {("a", "b"): ((3, 26), (3, 21))}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (b"image: {tag: 1}\n", 0),
+        (b"- a\n---\nname: x\n", 0),
+        (b"apiVersion: v2\nname: chart\n", 0),
+        (HEAD + b"---\nreplicas: 1\n", 1),
+    ],
+)
+def test_documents_that_are_no_objects_can_be_left_out(text: bytes, number: int) -> None:
+    assert len(read(text, "f", others=True)) == number
+    with pytest.raises(UnreadableManifest):
+        read(text, "f")
+
+
+def test_an_object_that_lacks_one_of_its_types_is_not_left_out() -> None:
+    with pytest.raises(UnreadableManifest, match="the document has no apiVersion"):
+        read(b"kind: A\nmetadata: {name: a}\n", "f", others=True)

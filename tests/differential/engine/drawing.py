@@ -17,13 +17,16 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 import yaml
+from pydantic.alias_generators import to_camel
 
 from bench.comparison import jobs
 from crdgen import crd
 from jobgate.installation.definitions import definition
+from jobgate.jobs.runner import runner_of
 from jobgate.kinds import built_in
+from jobgate.rules.ignored import FIELDS
 from tests.hostile import shapes
-from tests.kinds.mxjob.test_accelerators import ACCELERATORS
+from tests.kinds.samples import sample_of
 
 Json: TypeAlias = dict[str, Any]
 Schema: TypeAlias = Mapping[str, Any]
@@ -32,11 +35,22 @@ ROOT: Final = Path(__file__).parents[3]
 OWN_KIND: Final = ROOT / "examples" / "own-kind"
 
 #: Flags of installations. A value that ends in `.yaml` is a file in `FILES`.
-_ALL_RUN: Final = tuple(
-    word
-    for kind in ("dijobs.diengine.opendilab.org", "jobs.batch.volcano.sh", "torchjobs.train.distributed.io")
-    for word in ("--run", kind)
-)
+_RUN: Final = [kind for kind in built_in() if runner_of(kind)]
+#: The kinds that an operator on a current cluster could run, too; and the others.
+_ALL_RUN: Final = tuple(f"--run={kind.qualified_plural}" for kind in _RUN if not kind.runner.orphaned)
+_ORPHANS: Final = tuple(f"--run={kind.qualified_plural}" for kind in _RUN if kind.runner.orphaned)
+#: What operators of the kinds may be able to do.
+_CAN: Final = [
+    f"--operator-can={kind.plural}/{word}"
+    for kind in built_in()
+    for word in sorted({*map(to_camel, FIELDS), *getattr(kind.operator, "capabilities", ())})
+]
+FILES: Final = {
+    f"{plural}.yaml": yaml.safe_dump(model.model_dump(mode="json", by_alias=True, exclude_none=True))
+    for kind in built_in()
+    for plural, model in sample_of(kind).settings.items()
+}
+_KIND_SETTINGS: Final = [word for name in FILES for word in ("--kind-settings", f"{name.removesuffix('.yaml')}={name}")]
 SETTINGS: Final[tuple[tuple[str, ...], ...]] = (
     (),
     ("--mode", "warn"),
@@ -44,18 +58,17 @@ SETTINGS: Final[tuple[tuple[str, ...], ...]] = (
     (*_ALL_RUN, "--queueing", "kubernetes"),
     (*_ALL_RUN, "--queueing", "kueue"),
     (*_ALL_RUN, "--queueing", "volcano", "--mode", "warn"),
-    ("--run", "mxjobs.mxnet.mlkube.io", "--queueing", "coscheduling=gangs"),
+    (*_ORPHANS, "--queueing", "coscheduling=gangs"),
     ("--queueing", "kueue"),
     ("--queueing", "coscheduling"),
     ("--queueing", "volcano=other"),
-    ("--operator-can", "dijobs/preemptible", "--operator-can", "dijobs/policies", "--operator-can", "dijobs/queue"),
-    ("--operator-can", "torchjobs/dependsOn", "--operator-can", "torchjobs/queue", "--operator-can", "mxjobs/env"),
-    ("--kind-settings", "mxjobs.mxnet.mlkube.io=accelerators.yaml", "--cluster-domain", "example.internal"),
+    tuple(_CAN[::2]),
+    tuple(_CAN[1::2]),
+    (*_KIND_SETTINGS, "--cluster-domain", "example.internal"),
     ("--job-pods", "5", "--without-plugin", "ssh"),
     ("--forgetful-writer", "system:serviceaccount:team:writer"),
-    ("--without-kind", "mxjobs.mxnet.mlkube.io"),
+    ("--without-kind", built_in()[-1].qualified_plural),
 )
-FILES: Final = {"accelerators.yaml": yaml.safe_dump({"accelerators": ACCELERATORS})}
 
 _ENFORCE, _WARN = "pod-security.kubernetes.io/enforce", "pod-security.kubernetes.io/warn"
 NAMESPACES: Final = {
@@ -199,11 +212,11 @@ def _examples(pattern: str) -> list[Json]:
 
 def _benchmarked() -> Iterator[Json]:
     """Yield jobs of the benchmarks, most of them small."""
-    for kind in ("DIJob", "Job", "MxJob", "TorchJob"):
+    for kind in jobs.KINDS:
         for warned in (False, True):
             for tasks in (1, 2, 3):
                 yield jobs.job(kind, tasks, tasks, warned=warned)
-    yield from (jobs.job(kind, 30, 1) for kind in ("DIJob", "Job"))
+    yield from (jobs.job(kind, 30, 1) for kind in jobs.ANY_SIZE)
 
 
 @cache

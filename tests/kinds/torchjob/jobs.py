@@ -13,6 +13,7 @@ __all__ = [
     "elastic",
     "faults",
     "job",
+    "master",
     "mutate",
     "output",
     "task",
@@ -42,9 +43,15 @@ def task(count: Any = None, **fields: Any) -> dict[str, Any]:
     return ({} if count is None else {"numTasks": count}) | {"template": template()} | fields
 
 
+def master(**fields: Any) -> dict[str, Any]:
+    """Return a Master that is restarted when a worker has failed."""
+    return task(restartPolicy="OnFailure", **fields)
+
+
 def tasks(worker: Any = None, master: Any = None, **others: Any) -> dict[str, Any]:
     """Return tasks: a Master, a Worker, and others by their keys."""
-    return {"Master": task() if master is None else master, "Worker": task(4) if worker is None else worker, **others}
+    usual = task(restartPolicy="OnFailure")
+    return {"Master": usual if master is None else master, "Worker": task(4) if worker is None else worker, **others}
 
 
 def job(

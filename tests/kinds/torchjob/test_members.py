@@ -84,8 +84,8 @@ def test_the_port_is_that_of_the_masters_container_that_trains(parts: Any, port:
 @pytest.mark.parametrize(
     "policy, expected",
     [
-        ({}, {"NNODES": "2:8", "NPROC_PER_NODE": "1", "RDZV_BACKEND": "c10d", "RDZV_ENDPOINT": "job-master-0:29400", "RDZV_ID": "job"}),
-        ({"nprocPerNode": 4}, {"NNODES": "2:8", "NPROC_PER_NODE": "4", "RDZV_BACKEND": "c10d", "RDZV_ENDPOINT": "job-master-0:29400", "RDZV_ID": "job"}),
+        ({}, {"NNODES": "3:9", "NPROC_PER_NODE": "1", "RDZV_BACKEND": "c10d", "RDZV_ENDPOINT": "job-master-0:29400", "RDZV_ID": "job"}),
+        ({"nprocPerNode": 4}, {"NNODES": "3:9", "NPROC_PER_NODE": "4", "RDZV_BACKEND": "c10d", "RDZV_ENDPOINT": "job-master-0:29400", "RDZV_ID": "job"}),
         ({"numWorkersPerNodePolicy": 2, "numMaxReplicas": None, "rendezvousEndpoint": None},
          {"NNODES": "3", "NPROC_PER_NODE": "2", "RDZV_BACKEND": "c10d"}),
     ],

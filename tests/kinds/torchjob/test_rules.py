@@ -13,6 +13,7 @@ from tests.kinds.torchjob.jobs import (
     elastic,
     faults,
     job,
+    master,
     mutate,
     output,
     task,
@@ -23,6 +24,10 @@ from tests.kinds.torchjob.jobs import (
 from tests.messages import compare
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "torchjob"
+WITH_THE_WORKER = (
+    "the job fails when a worker fails, although the worker is restarted: torch then exits with code 1 on the master, "
+    "too. Set OnFailure to restart both"
+)
 ELASTIC = "distributed.io/enable-elastic-training"
 NETWORK = "distributed.io/network-mode"
 NAME = "j" * 55
@@ -122,7 +127,7 @@ def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expe
         (job(tasks(task(1, template=template(restartPolicy="Always")))),
          [f"{TASKS}[Worker].template.spec.restartPolicy: torch-on-k8s sets this field to OnFailure in every "
           f"pod, because of {TASKS}[Worker].restartPolicy"]),
-        (job(tasks(master=task(template=template(restartPolicy="Always")))),
+        (job(tasks(master=task(template=template(restartPolicy="Always"))), backoffLimit=0),
          [f"{TASKS}[Master].template.spec.restartPolicy: torch-on-k8s sets this field to Never in every pod, "
           f"because of {TASKS}[Master].restartPolicy"]),
         (job(tasks(task(1, restartPolicy="Never", template=template(restartPolicy="Never")), AIMaster=task()), annotations={ELASTIC: "true"}),
@@ -139,7 +144,7 @@ def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expe
           "priority class, not even that of the template"]),
         (job(annotations={ELASTIC: "True"}),
          [f'metadata.annotations[{ELASTIC}]: has no effect: only the value "true" enables elastic training']),
-        (job({"Master": task(), "worker": task(4)}, **elastic()),
+        (job({"Master": master(), "worker": task(4)}, **elastic()),
          [f"{TASKS}[worker]: torch-on-k8s scales only the key Worker: use this spelling"]),
         (job(**{**elastic(), "enableTorchElastic": False}),
          ["spec.torchElasticPolicy: has no effect unless spec.enableTorchElastic is true"]),
@@ -148,6 +153,12 @@ def test_what_is_not_is_rejected_with_every_fault(document: dict[str, Any], expe
           "spec.minMembers[Worker]: torch-on-k8s ignores this field: the task's pods are not gang-scheduled"]),
          (job(schedulingPolicy={"queue": "research"}),
           ["spec.schedulingPolicy.queue: torch-on-k8s ignores this field: the job is not queued"]),
+        (job(tasks(master=task())), [f"{TASKS}[Master].restartPolicy: with ExitCode {WITH_THE_WORKER}"]),
+        (job(tasks(master=task(restartPolicy="Never"))),
+         [f"{TASKS}[Master].restartPolicy: with Never {WITH_THE_WORKER}"]),
+        (job(tasks(master=task(), worker=task(2, restartPolicy="Never"))), []),
+        (job({"Master": task()}), []),
+        (job(tasks(master=task()), backoffLimit=0), []),
     ],
 )  # fmt: skip
 def test_what_does_not_happen_as_written_is_a_warning(document: dict[str, Any], expected: list[str]) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from crdgen import crd
 from crdgen.evaluate import Evaluator
+from jobgate.installation.definitions import resource_of
 from jobgate.kinds.torchjob import TORCHJOB
 from tests.kinds.torchjob.jobs import container, faults, job, mutate, task, tasks, template, validate
 
-VERSION = crd(TORCHJOB.resource)["spec"]["versions"][0]
+VERSION = crd(resource_of(TORCHJOB))["spec"]["versions"][0]
 EVALUATOR = Evaluator(VERSION["schema"]["openAPIV3Schema"])
 STATUS: dict[str, Any] = {
     "conditions": [

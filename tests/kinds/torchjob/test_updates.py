@@ -5,7 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.kinds.torchjob.jobs import TASKS, container, elastic, faults, job, output, task, tasks, template, validate
+from tests.kinds.torchjob.jobs import (
+    TASKS,
+    container,
+    elastic,
+    faults,
+    job,
+    master,
+    output,
+    task,
+    tasks,
+    template,
+    validate,
+)
 from tests.messages import compare
 
 GENERATION = "distributed.io/generation-to-increase"
@@ -16,8 +28,8 @@ GENERATION = "distributed.io/generation-to-increase"
     [
         ("the number of workers", job(), job(tasks(task(2)))),
         ("of workers in another case", job({"Master": task(), "worker": task(1)}), job({"Master": task(), "worker": task(2)})),
-        ("the case of a key", job(), job({"master": task(), "WORKER": task(4)})),
-        ("the case of a key and the number of its pods", job(), job({"master": task(), "worker": task(5)})),
+        ("the case of a key", job(), job({"master": master(), "WORKER": task(4)})),
+        ("the case of a key and the number of its pods", job(), job({"master": master(), "worker": task(5)})),
         ("spot pods", job(), job(tasks(task(4, spotTaskSpec={"numSpotTasks": 2})))),
         ("dependencies, which the operator erases", job(tasks(task(4, dependsOn=[{"dependsOn": "Master"}]))), job()),
         ("minima", job(minMembers={"Worker": 1}), job(minMembers={"Worker": 2})),
@@ -26,7 +38,7 @@ GENERATION = "distributed.io/generation-to-increase"
         ("the priority", job(schedulingPolicy={"queue": "q"}), job(schedulingPolicy={"queue": "q", "priority": 9, "minAvailable": 2})),
         ("the bounds of scaling", job(**elastic()), job(**elastic(numMinReplicas=1, numMaxReplicas=4))),
         ("the operator's own annotation",
-         job(), job(tasks(master=task(template=template() | {"metadata": {"annotations": {GENERATION: "2"}}})))),
+         job(), job(tasks(master=master(template=template() | {"metadata": {"annotations": {GENERATION: "2"}}})))),
         ("what typed clients write for nothing",
          job(), job(tasks(task(4, template={"metadata": {"labels": {}},
                                             "spec": {"containers": [container(resources={})]}})))),
@@ -42,8 +54,8 @@ def test_what_may_change_is_let_through(case: str, old: dict[str, Any], new: dic
     "old, new, expected",
     [
         (job({"Master": task()}), job({"Master": task(), "worker": task(2)}), [f"{TASKS}[worker]: Forbidden"]),
-        (job(), job({"Master": task()}), [f"{TASKS}[Worker]: Forbidden"]),
-        (job(), job({"Master": task(), "worker": task(4, template=template(container(image="other")))}),
+        (job(), job({"Master": master()}), [f"{TASKS}[Worker]: Forbidden"]),
+        (job(), job({"Master": master(), "worker": task(4, template=template(container(image="other")))}),
          [f"{TASKS}[worker].template.spec.containers[0].image: Forbidden"]),
         (job(tasks(AIMaster=task())), job(tasks(AIMaster=task(2))), [f"{TASKS}[AIMaster].numTasks: Forbidden"]),
         (job(), job(tasks(task(4, restartPolicy="Always"))), [f"{TASKS}[Worker].restartPolicy: Forbidden"]),

@@ -9,8 +9,8 @@ from jobgate.runner.queues.demand import (
     amounts_of,
     demand_of,
     left_to_jobs,
-    present_of,
     read_amounts,
+    requests_of_live_pods,
     written_amounts,
 )
 from jobgate.runner.state import RunState
@@ -73,7 +73,7 @@ def test_pods_that_have_ended_count_no_more() -> None:
     world.settle()
     world.end("judge")
     one = subject(world.job)
-    found = present_of(demand_of(one), look(one, world.observed()))
+    found = requests_of_live_pods(demand_of(one), look(one, world.observed()))
     assert found == {"pods": Decimal(2), "requests.cpu": Decimal(1)}
 
 

@@ -39,7 +39,7 @@ def test_a_job_that_waits_has_no_pods_until_it_is_released() -> None:
     found.verdict = ""
     found.settle()
     assert found.running() == ["train-work-0", "train-work-1"]
-    assert [one.reason for one in found.events] == ["JobDequeued"]
+    assert [one.reason for one in found.events] == ["JobCreated", "JobQueued", "JobDequeued", "JobRunning"]
 
 
 def test_a_released_job_keeps_its_place_when_it_restarts() -> None:
@@ -285,7 +285,7 @@ def test_of_a_namespace_of_which_not_all_is_known_no_job_is_let_go_and_others_ar
     other = named("y")
     other.job["metadata"]["namespace"] = "elsewhere"
     cluster = Cluster("queues: [{name: default}]", named("x"), other)
-    cluster._seen.informers[PODS]._lacks["lab"] = 1
+    cluster._seen.informers[PODS]._unkept_in["lab"] = 1
     cluster.show()
     cluster.dispatcher.decide()
     verdicts = [cluster.dispatcher.verdict(name) for name in "xy"]

@@ -1,0 +1,30 @@
+"""How jobgate runs a SweepJob, in a cluster without sweeper."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jobgate.api import Action, Job, LifecycleEvent, LifecyclePolicy, Progress, Retry, Runner, RunPhase, Task
+from sweepjob.models import SweepJobSpec
+
+
+class SweepRunner(Runner[SweepJobSpec]):
+    """Runs sweeps."""
+
+    rivals = ("sweeper",)
+    supports = frozenset({"suspend", "policies", "depends_on"})
+
+    def retry(self, job: Job[SweepJobSpec], task: Task) -> Retry:
+        """A trial whose pod fails has failed: another pod with the same values would fail, too."""
+        return Retry(limit=0)
+
+    def policies(self, job: Job[SweepJobSpec]) -> Iterable[LifecyclePolicy]:
+        """Pods of a trial train together: if one is evicted, all start again."""
+        return [LifecyclePolicy(event=LifecycleEvent.POD_EVICTED, action=Action.RESTART_TASK)]
+
+    def status(self, job: Job[SweepJobSpec], progress: Progress) -> dict[str, Any]:
+        """Return the phase. Only sweeper knows the best trial."""
+        return {"phase": str(progress.phase)}
+
+    def end_phase(self, status: Mapping[str, Any]) -> RunPhase | None:
+        """Read the phase."""
+        return next((phase for phase in RunPhase if phase.ended and phase == status.get("phase")), None)

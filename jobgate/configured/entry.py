@@ -1,0 +1,223 @@
+"""The format of a file that describes a kind of job. Its JSON Schema is published for editors.
+
+A path names a value of the object. With a dot at its beginning, as in `.spec.suspend`, it leads from the object on;
+without one, from the task on. Keys with dots are in brackets: `.metadata.labels[kueue.x-k8s.io/queue-name]`.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated, Any, Final, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator, model_validator
+from pydantic.alias_generators import to_camel
+
+from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
+
+#: What a pattern of names may have.
+PLACEHOLDERS: Final = frozenset({"job", "task", "index", "inner", "random", "hash"})
+#: A minor version of Kubernetes with all fields.
+_NEWEST: Final = 99
+_STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
+
+Path: TypeAlias = Annotated[str, Field(pattern=rf"^\.?{_STEP}$", description="Path of a value, as .spec.replicas.")]
+TemplatePath: TypeAlias = Annotated[
+    str, Field(pattern=rf"^(\.|\.?{_STEP})$", description="Path; . is the task itself.")
+]
+ObjectPath: TypeAlias = Annotated[str, Field(pattern=rf"^\.{_STEP}$", description="Path from the object on.")]
+
+
+class Model(BaseModel):
+    """A part of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class Count(Model):
+    """A number in the object: of one field, of several multiplied, or the smallest of several."""
+
+    path: Path | None = Field(None, description="The field with the number.")
+    default: StrictInt | None = Field(None, description="The number if the field is absent; 1 by default.")
+    plus: StrictInt = Field(0, description="Is added to the number, for example -1.")
+    times: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers that are multiplied.")
+    smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers of which the smallest counts.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if sum(map(bool, (self.path, self.times, self.smallest))) != 1:
+            raise ValueError("must have one of path, times and smallest")
+        return self
+
+
+class Case(StrEnum):
+    """How the operator writes the key of a task in the names of its pods."""
+
+    SAME = "same"
+    LOWER = "lower"
+
+
+class TaskName(Model):
+    """The name of a task: a constant, or its key in a map."""
+
+    value: str = Field("", description="The name, if all objects of the kind have this task.")
+    key: Case | None = Field(None, description="The key of the task in the map: as it is (same), or in lower case.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if bool(self.value) == (self.key is not None):
+            raise ValueError("must have one of value and key")
+        return self
+
+
+class Assembled(Model):
+    """A part of a pod that the operator takes from another field than a pod template."""
+
+    to: str = Field(
+        pattern=rf"^{_STEP}(\[\])?$",
+        description="Field of the pod, as spec.nodeSelector; with [] at the end, a list that gets items.",
+    )
+    path: Path | None = Field(None, description="The field that the operator copies.")
+    value: Any = Field(None, description="A constant, for what the operator always sets.")
+
+
+class TaskSource(Model):
+    """Where the object has tasks: groups of pods with one template."""
+
+    at: ObjectPath | None = Field(None, description="Path of the only task, if it is an object with fields of its own.")
+    each: ObjectPath | None = Field(None, description="Path of a list or a map of tasks.")
+    required: bool = Field(False, description="Whether an object without these tasks is invalid.")
+    keys: tuple[str, ...] = Field((), description="The keys that the map may have; others are denied.")
+    when: tuple[Path, ...] = Field((), description="Fields of which a task has at least one; others have no pods.")
+    name: Path | TaskName | None = Field(None, description="The task's name: its path, or a constant or key.")
+    replicas: Count | Path | StrictInt = Field(1, description="Number of pods.")
+    least: Count | Path | StrictInt | None = Field(None, description="Lower bound of the first number of replicas.")
+    most: Count | Path | StrictInt | None = Field(None, description="Upper bound of the first number of replicas.")
+    min_available: Path | None = Field(None, description="Pods of the task that start together.")
+    depends_on: Path | None = Field(None, description="List of tasks to wait for: names, or objects with a name.")
+    template: TemplatePath | tuple[TemplatePath, ...] = Field(
+        (), description="Path of the pod template, or . if the task is the template; of several, the first that exists."
+    )
+    pod: tuple[Assembled, ...] = Field((), description="Parts of the pod that are not in the template.")
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        if (self.at is None) == (self.each is None):
+            raise ValueError("must have one of at and each")
+        if self.keys and self.each is None:
+            raise ValueError("keys requires each")
+        return self
+
+
+class Format(StrEnum):
+    """A format of names in Kubernetes."""
+
+    LABEL = "label"
+    DNS1035 = "dns1035"
+    SUBDOMAIN = "subdomain"
+
+
+class DerivedName(Model):
+    """A name that the operator derives from the job's."""
+
+    of: str = Field(min_length=1, description="What has the name, for messages: the pods, the head Service.")
+    pattern: str = Field(
+        description="The name. {index} counts the first number of replicas, {inner} the pods in each, from 0; {random} "
+        "is five characters, {hash} ten."
+    )
+    task: str = Field("", description="The only task that has the name.")
+    format: Format = Field(Format.LABEL, description="Which characters the name may have.")
+    most: int = Field(LABEL_LIMIT, ge=1, le=SUBDOMAIN_LIMIT, description="Its maximum length.")
+
+    @field_validator("pattern")
+    @classmethod
+    def _placeholders(cls, value: str) -> str:
+        if unknown := set(re.findall(r"\{(.*?)\}", value)) - PLACEHOLDERS:
+            known = ", ".join(f"{{{name}}}" for name in sorted(PLACEHOLDERS))
+            raise ValueError(f"unknown placeholder {{{min(unknown)}}}: must be one of {known}")
+        return value
+
+
+class RestartPolicies(Model):
+    """The restart policies that the operator's pods may have."""
+
+    allowed: tuple[str, ...] = Field(("Never", "OnFailure"), min_length=1, description="The allowed values.")
+    default: str = Field("Always", description="The value if the template has none.")
+
+
+class OperatorEntry(Model):
+    """The program that creates the pods."""
+
+    name: str = Field(min_length=1, description="Its name in messages.")
+    kubernetes: str | None = Field(
+        None,
+        pattern=r"^1\.[0-9]{1,2}$",
+        description="Version of the Kubernetes types that it is built with: it drops newer fields.",
+    )
+    pod_name: str = Field("{job}-{task}-{index}", description="Names of the pods, for `jobgate explain`.")
+    overwrites: dict[str, Any] = Field({}, description="Fields of the pod spec that it overwrites, with their values.")
+    defaults: tuple[ObjectPath, ...] = Field(
+        (), description="Required fields that its own webhook sets; paths without indices."
+    )
+    restart_policy: RestartPolicies | None = Field(None, description="Restart policies of its pods, if limited.")
+    volumes: tuple[str, ...] = Field((), description="Names of volumes that it adds to pods.")
+    claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates, of which pods get volumes.")
+
+    @property
+    def minor(self) -> int:
+        """The minor version of its types."""
+        return int(self.kubernetes.partition(".")[2]) if self.kubernetes else _NEWEST
+
+
+class MembersEntry(Model):
+    """The labels by which the pods of a job are recognized. Plugins and prerequisites need them."""
+
+    job: str = Field(min_length=1, description="Label with the name of the job.")
+    task: str = Field("", description="Label with the name of the task; empty if the kind has one task.")
+    index: str = Field("", description="Label or annotation with the index of the pod in its task, from 0.")
+    owner: str = Field("", description="Kind of the object that owns the pods, if not the job itself.")
+
+
+class QueueKind(StrEnum):
+    """Whose queue a job names."""
+
+    KUEUE = "kueue"
+    VOLCANO = "volcano"
+
+
+class Fields(Model):
+    """Fields of the object that rules of all kinds know, each by its path."""
+
+    suspend: ObjectPath | None = None
+    queue: ObjectPath | None = None
+    scheduler_name: ObjectPath | None = None
+    priority_class_name: ObjectPath | None = None
+    min_available: ObjectPath | None = Field(None, description="Pods of the job that start together.")
+    min_replicas: ObjectPath | None = Field(None, description="Least pods of all tasks together.")
+    max_replicas: ObjectPath | None = Field(None, description="Most pods of all tasks together.")
+
+
+class Entry(Model):
+    """A kind of job that others define."""
+
+    model_config = ConfigDict(title="A kind of job for jobgate")
+
+    group: str = Field("", description="The group of the kind, for example ray.io.")
+    versions: tuple[str, ...] = Field(min_length=1, description="Served versions with this shape, the preferred first.")
+    kind: str = Field(pattern=r"^[A-Z][A-Za-z0-9]*$", description="The kind, for example RayCluster.")
+    plural: str = Field(pattern=r"^[a-z][a-z0-9]*$", description="The plural in URLs, for example rayclusters.")
+    operator: OperatorEntry
+    names: tuple[DerivedName, ...] = Field((), description="Names that the operator derives; the pods' name first.")
+    tasks: tuple[TaskSource, ...] = Field(min_length=1, description="Where the object has tasks.")
+    fields_: Fields = Field(Fields(), alias="fields", description="Fields that rules of all kinds know.")
+    together: bool = Field(True, description="Whether the pods of all tasks run at the same time.")
+    queue_of: QueueKind = Field(QueueKind.KUEUE, description="Whose queue `fields.queue` names.")
+    placeholder: str = Field(
+        "", description="Text in values that are filled in later, for example {{; they are not checked."
+    )
+    members: MembersEntry | None = Field(None, description="How the pods of a job are recognized.")
+
+    @property
+    def name(self) -> str:
+        """The name of its CRD, `<plural>.<group>`."""
+        return f"{self.plural}.{self.group}"

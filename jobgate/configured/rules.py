@@ -1,0 +1,303 @@
+"""Rules that only configured kinds have; they share all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final, Protocol, cast, runtime_checkable
+
+from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry, Format, QueueKind
+from jobgate.configured.kind import ConfiguredKind
+from jobgate.configured.tasks import located
+from jobgate.jobs.binding import looks_up
+from jobgate.jobs.context import Context
+from jobgate.jobs.job import Job, priority_class_of
+from jobgate.jobs.task import Task
+from jobgate.names import dns_1035_label, dns_label, dns_subdomain
+from jobgate.podchecks.quantity import parse
+from jobgate.podchecks.resources import totals
+from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
+from webhook import Cause, Forbidden, Invalid, NotFound, Notice, NotSupported, Path, Required, Rule, TooLong, rule
+from webhook.path import steps_of
+from webhook.values import mapping, spec_of, text
+
+PRIORITY_CLASSES: Final = "priorityclasses.v1.scheduling.k8s.io"
+QUOTAS: Final = "resourcequotas.v1."
+QUEUES: Final = {
+    QueueKind.KUEUE: "localqueues.v1beta1.kueue.x-k8s.io",
+    QueueKind.VOLCANO: "queues.v1beta1.scheduling.volcano.sh",
+}
+#: Resources that the server may not read: only commands with the rights of their user look them up.
+CLAIMS, CONFIG_MAPS, SECRETS = "persistentvolumeclaims.v1.", "configmaps.v1.", "secrets.v1."
+#: Fields of pods that name such an object.
+_REFERENCES: Final[Mapping[Any, str]] = {
+    "persistentVolumeClaim": CLAIMS,
+    **dict.fromkeys(("configMap", "configMapKeyRef", "configMapRef"), CONFIG_MAPS),
+    **dict.fromkeys(("secret", "secretKeyRef", "secretRef"), SECRETS),
+}
+
+_FORMATS: Final = {Format.LABEL: dns_label, Format.DNS1035: dns_1035_label, Format.SUBDOMAIN: dns_subdomain}
+#: Resources of a quota that are requests without saying so.
+_REQUESTS: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+@runtime_checkable
+class Listed(Protocol):
+    """Objects of a cluster of which all names in a namespace are known."""
+
+    def names(self, resource: str, namespace: str = "") -> Iterable[str]:
+        """Return the names of the objects in a namespace; raises LookupError if they are not known."""
+
+
+def _entry(job: Job[Any]) -> Entry:
+    return cast("ConfiguredKind", job.kind).entry
+
+
+@rule()
+def derived_names_are_valid(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """The operator appends to the job's name: the pods' names, and those of Services, must still be valid.
+
+    If a name is too long, the longer of job name and task name is reported.
+    """
+    name, entry = expected_name(context), _entry(job)
+    reported: set[str] = set()
+    for derived in entry.names if name else ():
+        tasks: Iterable[Task | None] = (None,)
+        if derived.task or "{task}" in derived.pattern or "{index}" in derived.pattern:
+            tasks = [task for task in job.tasks if derived.task in ("", task.name)]
+        for task in tasks:
+            for cause in _name_causes(derived, name, task, context, entry.operator.name):
+                if str(cause.path) not in reported:
+                    reported.add(str(cause.path))
+                    yield cause
+
+
+def _name_causes(
+    derived: DerivedName, name: str, task: Task | None, context: Context, operator: str
+) -> Iterator[Cause]:
+    task_name = (task.name if task else "") or ""
+    count = task.get("count") if task else 1
+    pods = max(task.replicas // max(count, 1), 1) if task else 1
+    rest = {"index": str(max(count - 1, 0)), "inner": str(pods - 1), "random": GENERATED_SUFFIX, "hash": "x" * 10}
+    full = derived.pattern.format(job=name, task=task_name, **rest)
+    shown = derived.pattern.format_map({part: f"<{part}>" for part in PLACEHOLDERS})
+    detail = f"{operator} uses {shown} for {derived.of}, which may have at most {derived.most} characters"
+    excess = len(full) - derived.most
+    if excess > 0 and task is not None and len(task_name) > len(name) and "{task}" in derived.pattern:
+        yield TooLong(task.at("name"), task_name, max(len(task_name) - excess, 0), detail)
+    elif excess > 0:
+        room = len(name) - excess - (0 if context.name else len(GENERATED_SUFFIX))
+        yield TooLong(name_path(context), context.name or context.generate_name, max(room, 0), detail)
+    # A task's name is reported by a rule of its own.
+    own = derived.pattern.format(job=name, task="x", **rest)
+    if fault := _FORMATS[derived.format](own[: derived.most].rstrip("-.") or own[:1]):
+        yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {detail}")
+
+
+@rule()
+def counts_are_within_their_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """A task has at least its lower bound of replicas, and at most its upper bound."""
+    for task in job.tasks:
+        count, least, most = (task.get(name) for name in ("count", "least", "most"))
+        place = task.at("replicas")
+        if count < 0:
+            yield Invalid(place, count, "must be at least 0")
+        elif least is not None and most is not None and least > most:
+            yield Invalid(task.at("least"), least, f"must be at most {task.at('most')}, which is {most}")
+        elif least is not None and count < least and _is_written(job, place):
+            yield Invalid(place, count, f"must be at least {task.at('least')}, which is {least}")
+        elif most is not None and count > most and _is_written(job, place):
+            yield Invalid(place, count, f"must be at most {task.at('most')}, which is {most}")
+
+
+def _is_written(job: Job[Any], path: Path) -> bool:
+    value: Any = job.document
+    for step in path.steps:
+        value = value[step] if isinstance(value, list) and isinstance(step, int) else mapping(value).get(str(step))
+    return value is not None
+
+
+@rule()
+def restart_policies_are_allowed(job: Job[Any], _: Context) -> Iterator[Cause]:
+    """Some operators create pods only with certain restart policies."""
+    allowed = _entry(job).operator.restart_policy
+    for task in job.tasks if allowed else ():
+        value, path = spec_of(task.template).get("restartPolicy"), task.template_path / "spec" / "restartPolicy"
+        if allowed and not value and allowed.default not in allowed.allowed:
+            yield Required(
+                path, f"must be {' or '.join(allowed.allowed)}: {allowed.default}, the default, is not allowed"
+            )
+        elif allowed and value and value not in allowed.allowed:
+            yield NotSupported(path, value, allowed.allowed)
+
+
+@rule()
+@looks_up(PRIORITY_CLASSES)
+def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """The API server rejects pods with an unknown priority class."""
+    named = text(job.get("priority_class_name"))
+    places = [(job.at("priority_class_name"), named)] if named else []
+    for task in job.tasks:
+        own = priority_class_of(job, task)
+        if own and own != named:
+            places.append((task.template_path / "spec" / "priorityClassName", own))
+    for path, name in places:
+        if _is_absent(context, PRIORITY_CLASSES, name):
+            yield NotFound(path, name, "the cluster has no such PriorityClass: create it, or name another")
+
+
+def _is_absent(context: Context, resource: str, name: str, namespace: str = "") -> bool:
+    """Return whether an object surely does not exist."""
+    try:
+        return context.objects.get(resource, name, namespace) is None
+    except LookupError:
+        return False
+
+
+def _queue_rule(kind: QueueKind) -> Rule:
+    resource, namespaced = QUEUES[kind], kind is QueueKind.KUEUE
+
+    @rule("queue")
+    @looks_up(resource)
+    def queues_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
+        """A job in a queue that does not exist never starts."""
+        name = text(job.get("queue"))
+        if name and _is_absent(context, resource, name, context.namespace if namespaced else ""):
+            what = f"namespace {context.namespace} has no such LocalQueue" if namespaced else "there is no such Queue"
+            yield NotFound(job.at("queue"), name, f"{what}: create it, or name another")
+
+    return queues_exist
+
+
+@rule()
+@looks_up(QUOTAS)
+def quotas_can_hold_the_job(job: Job[Any], context: Context) -> Iterator[Cause]:
+    """A job whose pods request more than a quota of the namespace allows in all never runs completely."""
+    try:
+        names = context.objects.names(QUOTAS, context.namespace) if isinstance(context.objects, Listed) else ()
+    except LookupError:
+        return
+    for name in names:
+        quota = spec_of(context.objects.get(QUOTAS, name, context.namespace) or {})
+        hard = mapping(quota.get("hard"))
+        if quota.get("scopes") or quota.get("scopeSelector"):
+            continue
+        demands = _demands(job)
+        for resource, limit in hard.items():
+            key = f"requests.{resource}" if resource in _REQUESTS else resource
+            total = demands.total(key)
+            try:
+                allowed = parse(limit)
+            except ValueError:
+                continue
+            if total > allowed and demands.largest is not None:
+                detail = (
+                    f"the pods need {total.normalize():f} {resource} at the same time, but ResourceQuota {name} of "
+                    f"namespace {context.namespace} allows {limit} in all: use fewer or smaller pods"
+                )
+                yield Forbidden(demands.largest.at("replicas"), detail, str(total))
+
+
+class _Demands:
+    """What the pods of a job need at the same time."""
+
+    def __init__(self, tasks: Iterable[Task], *, together: bool) -> None:
+        self._tasks, self._together = [*tasks], together
+        self.largest = max(self._tasks, key=lambda task: task.replicas, default=None)
+
+    def total(self, resource: str) -> Decimal:
+        """Return the amount of a resource, as quotas name it."""
+        amounts = [max(task.replicas, 0) * _amount(task, resource) for task in self._tasks]
+        return sum(amounts, Decimal(0)) if self._together else max(amounts, default=Decimal(0))
+
+
+def _amount(task: Task, resource: str) -> Decimal:
+    side, _, name = resource.partition(".")
+    if resource == "pods":
+        return Decimal(1)
+    if side not in {"requests", "limits"}:
+        return Decimal(0)
+    pod = {"spec": spec_of(task.template)}
+    amounts = totals(pod, side)
+    return Decimal(amounts.get(name) or (totals(pod, "limits").get(name) if side == "requests" else None) or 0)
+
+
+def _demands(job: Job[Any]) -> _Demands:
+    waits = any(task.get("depends_on") is not None for task in job.tasks)
+    return _Demands(job.tasks, together=_entry(job).together and not waits)
+
+
+@rule()
+def named_objects_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; only looked up where the user may."""
+    known: Counter[tuple[str, str]] = Counter()
+    for task in job.tasks:
+        for path, resource, name in _named(spec_of(task.template), task.template_path / "spec"):
+            known[resource, name] += 1
+            if known[resource, name] == 1 and _is_absent(context, resource, name, context.namespace):
+                what = resource.partition(".")[0].removesuffix("s")
+                yield Notice(path, f"namespace {context.namespace} has no {what} {name}: pods wait until it exists")
+
+
+def _named(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield the objects that a part of a pod needs: path, resource and name."""
+    for step, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if step in _REFERENCES and isinstance(part, dict):
+            field = next((field for field in ("claimName", "secretName", "name") if part.get(field)), "")
+            if field and not part.get("optional"):
+                yield path / step / field, _REFERENCES[step], text(part[field])
+        if isinstance(part, dict | list):
+            yield from _named(part, path / step)
+
+
+def own_rules(entry: Entry) -> tuple[Rule, ...]:
+    """Return the rules that only configured kinds have, for an entry."""
+    rules = [counts_are_within_their_bounds, priority_classes_exist, quotas_can_hold_the_job, named_objects_exist]
+    if entry.operator.restart_policy:
+        rules.append(restart_policies_are_allowed)
+    if entry.fields_.queue:
+        rules.append(_queue_rule(entry.queue_of))
+    return tuple(rules)
+
+
+def with_places(checked: Rule) -> Rule:
+    """Return a rule whose findings in assembled pods have the places of the object, each once.
+
+    Findings in values that the entry's placeholder fills in later are left out.
+    """
+
+    def check(job: Job[Any], context: Context) -> Iterator[Notice]:
+        seen: set[Notice] = set()
+        for finding in checked.check(job, context):
+            placed = _placed(finding, job)
+            if placed is not None and placed not in seen:
+                seen.add(placed)
+                yield placed
+
+    return replace(checked, check=check)
+
+
+def _placed(finding: Notice, job: Job[Any]) -> Notice | None:
+    for part in job.spec.__dict__.get("tasks", ()):
+        start = part.places["template"]
+        if part.built.origins and finding.path.steps[: len(start.steps)] == start.steps:
+            path = located(finding.path, start, part.built)
+            if path is None:
+                return None
+            finding = finding.at(path)
+            break
+    placeholder = _entry(job).placeholder
+    return None if placeholder and placeholder in str(_value(job.document, finding)) else finding
+
+
+def _value(document: Any, finding: Notice) -> Any:
+    value = document
+    for step in steps_of(finding.path):
+        value = (
+            value[step]
+            if isinstance(value, list) and isinstance(step, int) and step < len(value)
+            else mapping(value).get(str(step))
+        )
+    return value if not isinstance(value, dict | list) else getattr(finding, "value", None)

@@ -1,0 +1,264 @@
+"""Reads the tasks and the fields of an object as its entry describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+from typing import Any, Final, TypeAlias
+
+from jobgate.configured.entry import Case, Count, Entry, TaskName, TaskSource
+from webhook import Path
+from webhook.path import join, steps_of
+from webhook.values import items, mapping, objects, spec_of, text
+
+Steps: TypeAlias = tuple[str | int, ...]
+
+#: The last step of the path of an assembled pod, which is no field of the object.
+POD: Final = "(pod)"
+
+
+@cache
+def parsed(path: str) -> tuple[bool, Steps]:
+    """Return whether a path of an entry begins at the whole object, and its steps."""
+    return path.startswith("."), tuple(steps_of(path.removeprefix(".")))
+
+
+def value_at(value: Any, steps: Iterable[str | int]) -> Any:
+    """Return the value at a path in any JSON; None if there is none."""
+    for step in steps:
+        if isinstance(value, list) and isinstance(step, int):
+            value = value[step] if step < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def values_at(value: Any, steps: Steps, place: Path = Path()) -> Iterator[tuple[Path, Any]]:  # noqa: B008 - immutable
+    """Yield the values at a path with their places; a list on the way is gone through."""
+    if not steps:
+        yield place, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from values_at(item, steps, place / index)
+    else:
+        yield from values_at(value_at(value, steps[:1]), steps[1:], place / steps[0])
+
+
+@dataclass(slots=True)
+class Element:
+    """An object's task: its JSON and its place."""
+
+    source: TaskSource
+    document: Mapping[str, Any]
+    value: Any
+    path: Path
+    key: str = ""
+
+    def place(self, path: str) -> Path:
+        """Return the place in the object of a path."""
+        absolute, steps = parsed(path)
+        return below(Path() if absolute else self.path, steps)
+
+    def get(self, path: str) -> Any:
+        """Return the value at a path."""
+        absolute, steps = parsed(path)
+        return value_at(self.document if absolute else self.value, steps)
+
+    def number(self, count: Count | str | int, default: int | None = 1) -> tuple[Any, Path | None]:
+        """Return a number, and the place of the field that it comes from; any JSON if that is no number."""
+        if isinstance(count, int):
+            return count, None
+        if isinstance(count, str):
+            value = self.get(count)
+            return (default if value is None else value), self.place(count)
+        if count.path is not None:
+            value, place = self.number(count.path, default if count.default is None else count.default)
+            return (value + count.plus if _is_number(value) else value), place
+        parts = [self.number(part, default) for part in count.times or count.smallest]
+        wrong = next((part for part in parts if not _is_number(part[0])), None)
+        if wrong is not None:
+            return wrong
+        values = [value for value, _ in parts]
+        place = next((place for _, place in parts if place is not None), None)
+        return max((prod(values) if count.times else min(values)) + count.plus, 0), place
+
+    def first_number(self, count: Count | str | int) -> tuple[Any, Path | None]:
+        """Return the first of several numbers that are multiplied: the one that bounds are about."""
+        while isinstance(count, Count) and count.times:
+            count = count.times[0]
+        return self.number(count)
+
+    @property
+    def name(self) -> Any:
+        """The name of the task."""
+        name = self.source.name
+        if not isinstance(name, TaskName):
+            return None if name is None else self.get(name)
+        if name.key is not None:
+            return self.key.lower() if name.key is Case.LOWER else self.key
+        return name.value
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+@dataclass(slots=True)
+class BuiltTemplate:
+    """The pod template of a task.
+
+    Attributes:
+        value: the template; any JSON if the object's is broken, None if it has none.
+        path: its place; the last step is `POD` if the operator assembles it.
+        origins: for parts of an assembled pod, and for volumes that the operator adds (None): the place in the object.
+    """
+
+    value: Any
+    path: Path
+    origins: list[tuple[Steps, Path | None]] = field(default_factory=list)
+
+    @property
+    def is_assembled(self) -> bool:
+        """Whether the operator takes the pod from several fields."""
+        return self.path.steps[-1:] == (POD,)
+
+
+def elements(entry: Entry, document: Mapping[str, Any]) -> Iterator[Element]:
+    """Yield the tasks of an object. Broken ones are yielded too."""
+    for source in entry.tasks:
+        for path, value in values_at(document, parsed(source.at or source.each or "")[1]):
+            if source.at is not None:
+                found: Iterable[tuple[str, Path, Any]] = [] if value is None else [("", path, value)]
+            elif isinstance(value, dict):
+                found = ((key, path.key(key), part) for key, part in value.items())
+            else:
+                found = (("", path / index, part) for index, part in enumerate(items(value)))
+            for key, place, part in found:
+                element = Element(source, document, part, place, key)
+                if not source.when or any(element.get(path) is not None for path in source.when):
+                    yield element
+
+
+def template_of(entry: Entry, element: Element) -> BuiltTemplate:
+    """Return the pod template of a task; an empty one, whose parts have no place, for a task without pods."""
+    source = element.source
+    if not source.template and not source.pod:
+        return BuiltTemplate({}, element.path / POD, [((), None)])
+    paths = [source.template] if isinstance(source.template, str) else source.template
+    built = BuiltTemplate(None, element.path / POD)
+    for path in paths:
+        if path == ".":
+            built.value, built.path = element.value, element.path
+        elif (value := element.get(path)) is not None or not source.pod:
+            built.value, built.path = value, element.place(path)
+        if built.value is not None:
+            break
+    if source.pod:
+        _assemble(element, built)
+    _add_volumes(entry, element, built)
+    return built
+
+
+def _assemble(element: Element, built: BuiltTemplate) -> None:
+    """Set the parts of the pod that the operator copies from other fields."""
+    if built.value is not None and not isinstance(built.value, dict):
+        return
+    origin = built.path if built.value is not None else None
+    pod: dict[str, Any] = dict(built.value or {})
+    absent: list[tuple[Steps, Path | None]] = []
+    for part in element.source.pod:
+        value = part.value if part.path is None else element.get(part.path)
+        place = None if part.path is None else element.place(part.path)
+        steps = parsed(part.to.removesuffix("[]"))[1]
+        if value is None:
+            absent.append((steps, place))
+        elif not part.to.endswith("[]"):
+            if value_at(pod, steps) is None:
+                built.origins.append((steps, place))
+                _set(pod, steps, value)
+            continue
+        if value is None:
+            continue
+        present = items(value_at(pod, steps))
+        added = value if isinstance(value, list) else [value]
+        _set(pod, steps, [*present, *added])
+        for index in range(len(added)):
+            item = place if place is None or not isinstance(value, list) else place / index
+            built.origins.append(((*steps, len(present) + index), item))
+    built.origins += absent
+    if origin is not None:
+        built.origins.append(((), origin))
+    built.value, built.path = pod, element.path / POD
+
+
+def _set(target: dict[str, Any], steps: Steps, value: Any) -> None:
+    """Set a value in a pod, and copy or create the objects and lists around it."""
+    step, *rest = steps
+    container: Any = target
+    if rest:
+        inner = container.get(step) if isinstance(container, dict) else None
+        if isinstance(rest[0], int):
+            entries = list(items(inner)) or [{}]
+            entries += [{} for _ in range(rest[0] + 1 - len(entries))]
+            entry = dict(mapping(entries[rest[0]]))
+            if len(rest) > 1:
+                _set(entry, tuple(rest[1:]), value)
+            else:
+                entry = value
+            entries[rest[0]] = entry
+            container[step] = entries
+        else:
+            container[step] = dict(mapping(inner))
+            _set(container[step], tuple(rest), value)
+    else:
+        container[step] = value
+
+
+def _add_volumes(entry: Entry, element: Element, built: BuiltTemplate) -> None:
+    """Add the volumes that the operator adds to pods, so that mounts find them."""
+    operator, template = entry.operator, built.value
+    claims = [
+        text(mapping(claim.get("metadata")).get("name"))
+        for path in operator.claims
+        for claim in _listed(element.document, parsed(path)[1])
+    ]
+    if not isinstance(template, dict) or not (operator.volumes or claims):
+        return
+    own = [*items(spec_of(template).get("volumes"))]
+    names = {volume.get("name") for _, volume in objects(own)}
+    added = [{"name": name, "emptyDir": {}} for name in operator.volumes if name not in names]
+    added += [
+        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims if name and name not in names
+    ]
+    built.value = {**template, "spec": {**spec_of(template), "volumes": [*own, *added]}}
+    built.origins += [(("spec", "volumes", len(own) + index), None) for index in range(len(added))]
+
+
+def _listed(value: Any, steps: Steps) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in the lists at a path; steps go through all items of lists on the way."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _listed(item, steps)
+    elif steps:
+        yield from _listed(value_at(value, steps[:1]), steps[1:])
+    elif isinstance(value, dict):
+        yield value
+
+
+def located(path: Path, start: Path, built: BuiltTemplate) -> Path | None:
+    """Return the place in the object of a path in the pod that begins at `start`; None if the operator sets it."""
+    steps = path.steps[len(start.steps) :]
+    for part, origin in sorted(built.origins, key=lambda entry: -len(entry[0])):
+        if steps[: len(part)] == part:
+            return None if origin is None else path.rebased(below(start, part), origin)
+    # An absent part of an assembled pod: the place of the task.
+    return join(start.steps[:-1]) if built.is_assembled else path
+
+
+def below(path: Path, steps: Steps) -> Path:
+    """Return a path with more steps; keys with dots are entries of a map."""
+    for step in steps:
+        path = path.key(step) if isinstance(step, str) and ("." in step or "/" in step) else path / step
+    return path

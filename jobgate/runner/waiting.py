@@ -1,0 +1,101 @@
+"""Why pods of a job do not run, as the schedulers, the kubelets and the node controller report it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
+from webhook.values import mapping, metadata_of, objects, spec_of, text
+
+#: Seconds after which a pod that no scheduler has considered, or that has outlived its grace period, is reported.
+GRACE: Final = 8.0
+#: Most reasons that are reported, most characters of one, and most pods that one names.
+_REASONS, _LIMIT, _NAMED = 3, 400, 3
+#: Reasons of containers that begin normally.
+_STARTING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
+#: Reasons of containers that alternate, or whose messages change at each retry: without them, one is reported.
+_RETRIES: Final = {"ErrImagePull": "ImagePullBackOff", "ImagePullBackOff": "ImagePullBackOff", "CrashLoopBackOff": ""}
+
+
+def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | None]:
+    """Return why pods do not run, and the number of seconds until that may change without a change of an object."""
+    now, due, reasons = sight.observed.now, list[float](), dict[str, list[str]]()
+    unplaced = False
+    for name, seen in sight.tasks.items():
+        pods = [(index, pod) for index, pod in sorted(seen.newest.items()) if index < subject.replicas(name)]
+        for index, pod in pods:
+            reason, since = _reason(pod)
+            left = 0.0 if since is None else (later(since, GRACE) - now).total_seconds()
+            if reason and left > 0:
+                due.append(left)
+            elif reason:
+                unplaced = unplaced or _scheduled(pod).get("status") != "True"
+                reasons.setdefault(reason[:_LIMIT], []).append(f"{name}-{index}")
+    groups = [reason for group in sight.observed.groups if unplaced and (reason := _of_group(group))]
+    of_pods = [f"{_named(names)}: {reason}" for reason, names in reasons.items()]
+    return [*groups, *of_pods][:_REASONS], min(due, default=None)
+
+
+def _reason(pod: PodSeen) -> tuple[str, Any]:
+    """Return why a pod does not run, and since when if that is worth reporting only after a while."""
+    node, scheduled = text(spec_of(pod.document).get("nodeName")), _scheduled(pod)
+    if pod.deleted is not None:
+        end = moment(metadata_of(pod.document).get("deletionTimestamp"))
+        where = f"node {node} may be unreachable" if node else "a finalizer may keep it"
+        return (f"deleted, and has not ended: {where}", end) if pod.is_live else ("", None)
+    if pod.phase == "Running":
+        ready = _condition(pod, "Ready")
+        # The node controller sets only the condition of the pod, and no reason.
+        lost = ready.get("status") == "False" and not ready.get("reason") and pod.containers
+        if lost and all(container.get("ready") is True for container in pod.containers):
+            return f"node {node} does not respond", None
+    if pod.phase == "Pending" and not node and scheduled.get("status") != "True":
+        if scheduled.get("reason") == "SchedulingGated":
+            return "not admitted to its queue yet", None
+        return (text(scheduled.get("message")), None) if scheduled else ("no scheduler has considered it", pod.created)
+    return (next(_of_containers(pod), ""), None) if pod.is_live else ("", None)
+
+
+def _of_containers(pod: PodSeen) -> Iterator[str]:
+    """Yield why containers wait."""
+    init = [status for _, status in objects(mapping(pod.document.get("status")).get("initContainerStatuses"))]
+    for status in (*init, *pod.containers):
+        waiting = mapping(mapping(status.get("state")).get("waiting"))
+        reason = text(waiting.get("reason"))
+        if reason in _RETRIES:
+            yield _RETRIES[reason] or reason
+        elif reason not in _STARTING:
+            yield f"{reason}: {text(waiting.get('message'))}"
+
+
+def _of_group(group: Mapping[str, Any]) -> str:
+    """Return why a PodGroup is not scheduled; empty if that is not known."""
+    status, name = mapping(group.get("status")), text(metadata_of(group).get("name"))
+    phase = text(status.get("phase"))
+    # Volcano adds a condition, and keeps it when the group is scheduled; the others change theirs.
+    of_volcano = text(group.get("apiVersion")).startswith("scheduling.volcano.sh/")
+    if of_volcano and phase == "Running":
+        return ""
+    types = {"Unschedulable": "True", "PodGroupScheduled": "False", "PodGroupInitiallyScheduled": "False"}
+    for _, entry in objects(status.get("conditions")):
+        if types.get(text(entry.get("type"))) == entry.get("status"):
+            return f"PodGroup {name}: {text(entry.get('message'))[:_LIMIT]}"
+    if of_volcano and phase in {"", "Pending"}:
+        queue = text(spec_of(group).get("queue")) or "default"
+        return f"PodGroup {name}: Volcano has not admitted it: queue {queue} must exist, be open and have room"
+    return ""
+
+
+def _condition(pod: PodSeen, kind: str) -> Mapping[str, Any]:
+    entries = (entry for _, entry in objects(mapping(pod.document.get("status")).get("conditions")))
+    return next((entry for entry in entries if entry.get("type") == kind), {})
+
+
+def _scheduled(pod: PodSeen) -> Mapping[str, Any]:
+    return _condition(pod, "PodScheduled")
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"pod{'s' if len(names) > 1 else ''} {', '.join(names[:_NAMED])}{more}"

@@ -1,0 +1,66 @@
+"""Each entry of the catalogue, with its correct and its broken example."""
+
+from pathlib import Path
+
+import pytest
+
+from crdgen.reading import read
+from jobgate.configured import catalogued, configured, named_in_catalogue, names
+from jobgate.kinds import installed
+from jobgate.offline.judge import ReviewOptions, Verdict, judge
+from tests.corpus import CATALOGUE, announced
+from webhook import Operation
+
+KINDS = catalogued(installed())
+GOOD = sorted(CATALOGUE.glob("*.yaml"))
+BROKEN = sorted(CATALOGUE.glob("broken/*.yaml"))
+
+
+def verdict(file: Path) -> Verdict:
+    (manifest,) = read(file.read_bytes(), file.name)
+    return judge(manifest.object, ReviewOptions(kinds=KINDS))
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_entry_makes_a_kind_and_names_what_was_read(name: str) -> None:
+    for entry in named_in_catalogue(name):
+        assert entry.name == name, "the file is named <plural>.<group>"
+        assert entry.plural == f"{entry.kind.lower()}s", "the file of a kind is found by its kind"
+        for version in entry.versions:
+            assert configured(entry, version).gvk == (entry.group, version, entry.kind)
+    text = Path("jobgate/configured/catalogue", f"{name}.yaml").read_text(encoding="utf-8")
+    assert text.startswith("# Read: https://")
+
+
+def test_each_entry_has_both_examples() -> None:
+    stems = {file.stem for file in GOOD}
+    assert stems == {file.stem for file in BROKEN}
+    assert stems >= set(names())
+
+
+@pytest.mark.parametrize("file", GOOD, ids=lambda file: file.stem)
+def test_a_correct_example_is_allowed_as_it_is(file: Path) -> None:
+    result = verdict(file)
+    assert result.reviewed
+    assert result.status is None
+    assert result.patch == []
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
+def test_a_broken_example_is_denied_for_what_it_announces(file: Path) -> None:
+    status, faults = verdict(file).status, announced(file)
+    assert status is not None
+    reported = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
+    assert len(reported) == len(faults)
+    for fault in faults:
+        assert any(text.startswith(fault) for text in reported), (fault, reported)
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
+def test_a_stored_fault_is_only_a_warning(file: Path) -> None:
+    (manifest,) = read(file.read_bytes(), file.name)
+    changed = {**manifest.object, "spec": {**manifest.object["spec"], "changed": True}}
+    options = ReviewOptions(kinds=KINDS, operation=Operation.UPDATE, stored=(manifest.object,))
+    result = judge(changed, options)
+    assert result.allowed, result.status
+    assert any("already stored; not enforced" in warning for warning in result.warnings)

@@ -1,0 +1,65 @@
+"""Files with entries: what is wrong, where, and what would be right."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jobgate.configured import Entry, InvalidEntry, read_entries
+
+VALID = """\
+group: example.com
+versions: [v1]
+kind: Training
+plural: trainings
+operator: {name: the operator}
+tasks:
+- each: .spec.roles
+  name: name
+  template: template
+"""
+
+
+def test_a_short_file_is_enough() -> None:
+    (entry,) = read_entries(VALID, "kinds.yaml")
+    assert entry.name == "trainings.example.com"
+    assert entry.tasks[0].replicas == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("plural:", "plurals:", "kinds.yaml:4:1: plurals: unknown field: did you mean plural?"),
+        ("plural: trainings\n", "", "kinds.yaml:1:1: plural: is required"),
+        ("kind: Training", "kind: training", "kinds.yaml:3:1: kind: "),
+        ("each: .spec.roles", "each: spec.roles", "kinds.yaml:7:3: tasks[0].each: must be a path"),
+        ("each: .spec.roles", "replicas: 1", "kinds.yaml:7:3: tasks[0]: must have one of at and each"),
+        ("  name: name", "  replicas: {default: 1}", "kinds.yaml:8:3: tasks[0].replicas: must have one of path, times"),
+        ("  name: name", "  replica: 2", "kinds.yaml:8:3: tasks[0].replica: unknown field: did you mean replicas?"),
+        (
+            "{name: the operator}",
+            "{name: the operator, kubernetes: 1.31}",
+            "kinds.yaml:5:32: operator.kubernetes: must be a string: enclose it in quotes",
+        ),
+        ("tasks:", "names: [{of: pods, pattern: '{jbo}'}]\ntasks:", "unknown placeholder {jbo}: must be one of {hash}"),
+        ("tasks:", "tasks: [", "kinds.yaml:"),
+        (VALID, "", "kinds.yaml: contains no kind"),
+        (VALID, "- 1", "kinds.yaml:1:1: the entry: "),
+    ],
+)
+def test_a_fault_names_line_field_and_what_would_be_right(old: str, new: str, fault: str) -> None:
+    with pytest.raises(InvalidEntry) as error:
+        read_entries(VALID.replace(old, new), "kinds.yaml")
+    assert fault in str(error.value)
+
+
+def test_all_faults_of_a_file_are_reported() -> None:
+    with pytest.raises(InvalidEntry) as error:
+        read_entries(VALID.replace("plural:", "plurals:") + "---\nkind: 1\n", "kinds.yaml")
+    lines = str(error.value).splitlines()
+    assert [line.split(":")[1] for line in lines] == ["1", "4", "11", "11", "11", "11", "11"]
+
+
+def test_the_published_schema_is_that_of_the_format() -> None:
+    published = json.loads(Path("docs/reference/kind.schema.json").read_text(encoding="utf-8"))
+    assert published == Entry.model_json_schema(by_alias=True), "run `python -m tools.kind_schema`"

@@ -1,0 +1,21 @@
+"""Random sequences of what happens to jobs: their statuses stay true (`tests/runner/statuses.py`)."""
+
+import pytest
+
+from jobgate.kinds.dijob.runner import DIJobRunner
+from tests.runner.statuses import PHASES, Trial
+
+#: The sequences that every run of the tests tries, of each kind.
+SEEDS = 6
+
+
+@pytest.mark.parametrize("kind", PHASES)
+def test_a_status_equals_another_reading_of_the_pods(kind: str) -> None:
+    for seed in range(SEEDS):
+        assert len(Trial(kind, seed).run()) > 1
+
+
+def test_a_wrong_status_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DIJobRunner, "counts", lambda *_: {"replicas": 3, "readyReplicas": 4, "taskStatus": {}})
+    with pytest.raises(AssertionError, match="readyReplicas"):
+        Trial("DIJob", 0).run()

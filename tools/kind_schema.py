@@ -1,0 +1,11 @@
+"""Write the JSON Schema of files that describe kinds: `python -m tools.kind_schema`."""
+
+import json
+from pathlib import Path
+
+from jobgate.configured import Entry
+
+FILE = Path("docs/reference/kind.schema.json")
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(Entry.model_json_schema(by_alias=True), indent=2) + "\n", encoding="utf-8")
