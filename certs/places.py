@@ -80,7 +80,7 @@ class StoredCertificates:
         origin: the object that was read, to detect conflicts when it is written.
     """
 
-    found: bool
+    exists: bool
     # Never in a log or a traceback.
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     stamps: Mapping[str, str] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class Target:
     name: str
     version: str = ""
     entries: tuple[TargetEntry, ...] = ()
-    found: bool = True
+    exists: bool = True
     fault: str = ""
     origin: Any = field(default=None, repr=False, compare=False)
 

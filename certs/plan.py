@@ -113,7 +113,7 @@ def _reasons(
     """Yield the reasons to replace the current generation, the most urgent first."""
     current = state.current
     if current is None:
-        yield "no certificate has been issued" if state.stored.found else "the certificate Secret does not exist"
+        yield "no certificate has been issued" if state.stored.exists else "the certificate Secret does not exist"
         return
     if current.faults:
         yield "; ".join(current.faults)

@@ -62,7 +62,7 @@ def _target(target: Target) -> dict[str, Any]:
 
 
 def _nothing_stored(observed: RotationSnapshot) -> Iterator[str]:
-    yield "the Secret contains no certificate" if observed.stored.found else "the certificate Secret does not exist"
+    yield "the Secret contains no certificate" if observed.stored.exists else "the certificate Secret does not exist"
 
 
 def _pair_problems(current: Pair, servers: Sequence[Served]) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _pair_problems(current: Pair, servers: Sequence[Served]) -> Iterator[str]:
 
 
 def _target_problems(target: Target, chain: Sequence[x509.Certificate]) -> Iterator[str]:
-    if target.fault or not target.found:
+    if target.fault or not target.exists:
         yield target.fault or f"{target} does not exist"
     elif chain:
         # The CA need not be in the Secret: users may provide a certificate without it.

@@ -237,7 +237,7 @@ def staging(state: RotationState, generation: Generation, number: int, *, skip_s
         NEXT + NUMBER: str(number).encode(),
         BUNDLE: add_certificates(state.bundle, authorities),
     }
-    if not state.stored.found:
+    if not state.stored.exists:
         # A Secret of this type must have both. Servers treat an empty pair as absent.
         contents |= {CERTIFICATE: b"", KEY: b""}
     for name, content in state.stored.contents.items():

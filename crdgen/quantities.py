@@ -13,6 +13,16 @@ from crdgen.schema import INT_OR_STRING
 QUANTITY_PATTERN: Final = (
     r"^[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?0*[0-9]{1,3})?|\.?([KMGT]i|[numkMGTPE])?)$"
 )
+#: Both patterns of quantities: ours, and that of other generators.
+QUANTITY_PATTERNS: Final = frozenset(
+    {
+        QUANTITY_PATTERN,
+        (
+            r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+            r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+        ),
+    }
+)
 QUANTITY_SCHEMA: Final = {"minLength": 1, "pattern": QUANTITY_PATTERN, INT_OR_STRING: True}
 # The expected value, for messages.
 QUANTITY_EXAMPLE: Final = 'a quantity such as 1, "500m" or "1.5Gi"'

@@ -137,11 +137,11 @@ class Kind:
         if self.schema is _OF_THE_SPEC:
             object.__setattr__(self, "schema", ModelSchema(self.spec))
         rules = [
-            (rule, [found for name in _checked(rule).when for found in self._fields_of(rule, name)])
+            (rule, [field for name in _checked(rule).when for field in self._fields_of(rule, name)])
             for rule in self.rules
         ]
-        by_default = [found.steps for _, fields in rules for found in fields if found.steps and found.has_default]
-        when = When([(rule, [found.steps for found in fields]) for rule, fields in rules], by_default)
+        by_default = [field.steps for _, fields in rules for field in fields if field.steps and field.has_default]
+        when = When([(rule, [field.steps for field in fields]) for rule, fields in rules], by_default)
         object.__setattr__(self, "when", when)
 
     @property
@@ -187,10 +187,10 @@ class Kind:
         Raises:
             UnknownField: neither this kind nor any other has such a field.
         """
-        found = self._resolved.get(name)
-        if found is None:
-            found = self._resolved[name] = tuple(self._resolve(name, path) for path in self._translated(name))
-        return found
+        fields = self._resolved.get(name)
+        if fields is None:
+            fields = self._resolved[name] = tuple(self._resolve(name, path) for path in self._translated(name))
+        return fields
 
     def _fields_of(self, rule: Rule, name: str) -> tuple[Field, ...]:
         try:
@@ -235,8 +235,8 @@ class Kind:
         """Return the paths of attributes for a name: of the longest beginning that the kind calls otherwise."""
         steps = name.split(".")
         for length in range(len(steps), 0, -1):
-            if (found := self.fields.get(".".join(steps[:length]))) is not None:
-                paths = (found,) if isinstance(found, str) else found
+            if (places := self.fields.get(".".join(steps[:length]))) is not None:
+                paths = (places,) if isinstance(places, str) else places
                 return tuple(".".join((path, *steps[length:])) for path in paths)
         return (name,)
 
@@ -262,25 +262,51 @@ class Registry(Generic[K]):
         ValueError: two kinds have the same GroupVersionKind or the same plural.
     """
 
-    def __init__(self, kinds: Iterable[K]) -> None:
+    def __init__(self, kinds: Iterable[K], later: Mapping[tuple[str, str], Callable[[], K]] | None = None) -> None:
+        """Hold kinds, and before them those that are loaded when they are asked for, by `apiVersion` and `kind`."""
         self._kinds: dict[tuple[str, str], K] = {}
+        self._later = dict(later or {})
+        self._names = list(self._later)
         for kind in kinds:
+            self.of_group(kind.group)
             for other in self._kinds.values():
                 if other.gvk == kind.gvk or (
                     other.qualified_plural == kind.qualified_plural and other.kind != kind.kind
                 ):
                     raise ValueError(f"two kinds claim one name: {_names(other)} and {_names(kind)}")
             self._kinds[kind.gvk.api_version, kind.kind] = kind
+            self._names.append((kind.gvk.api_version, kind.kind))
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._kinds.values())
+        kinds = (self.get(*name) for name in self._names)
+        return iter([kind for kind in kinds if kind is not None])
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return len(self._names)
+
+    def plus(self, kinds: Iterable[K]) -> Registry[K]:
+        """Return a registry with further kinds.
+
+        Raises:
+            ValueError: two kinds have the same name.
+        """
+        return Registry((*self, *kinds))
+
+    def names(self) -> list[tuple[str, str]]:
+        """Return `apiVersion` and `kind` of each kind."""
+        return list(self._names)
 
     def get(self, api_version: str, kind: str) -> K | None:
         """Return the kind of an object's `apiVersion` and `kind`, or None if it is not served."""
-        return self._kinds.get((api_version, kind))
+        name = api_version, kind
+        if name in self._later:
+            self._kinds[name] = self._later.pop(name)()
+        return self._kinds.get(name)
+
+    def of_group(self, group: str) -> list[K]:
+        """Return the kinds of an API group."""
+        kinds = (self.get(*name) for name in self.names() if name[0].rpartition("/")[0] == group)
+        return [kind for kind in kinds if kind is not None]
 
 
 def _names(kind: Kind) -> str:

@@ -47,11 +47,11 @@ class Path:
         steps.extend(reversed(_read(str(path._step))))
         return tuple(reversed(steps))
 
-    def moved(self, start: Path, to: Path) -> Path | None:
+    def rebased(self, start: Path, to: Path) -> Path | None:
         """Return this path with `to` instead of its beginning `start`; None if it does not begin with `start`."""
         if self.steps == start.steps:
             return to
-        parent = self._parent.moved(start, to) if self._parent is not None else None
+        parent = self._parent.rebased(start, to) if self._parent is not None else None
         return None if parent is None else type(self)(self._step, parent)
 
     def _printed(self) -> str:

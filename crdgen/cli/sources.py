@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from glob import glob, has_magic
@@ -73,15 +73,6 @@ def require_v1(manifests: Sequence[Manifest]) -> list[Manifest]:
         if (version := manifest.object.get("apiVersion")) != VERSION:
             raise UsageError(f"{manifest.file}:{manifest.line}: apiVersion is {version}: must be {VERSION}")
     return list(manifests)
-
-
-def one_definition(path: str) -> Manifest:
-    """Return the only CRD in a file."""
-    manifests = definitions(path)
-    if len(manifests) > 1:
-        names = ", ".join(name_of(manifest) for manifest in manifests)
-        raise UsageError(f"{path}: contains {len(manifests)} CRDs ({names}): must contain one")
-    return manifests[0]
 
 
 def files(path: str) -> list[str]:
@@ -154,8 +145,13 @@ class Tree:
     others: int = 0
 
 
-def read_tree(paths: Iterable[str], *, recursive: bool = False) -> Tree:
-    """Read the objects in files, in directories (with `recursive`, also below them), from globs and standard input."""
+def read_tree(
+    paths: Iterable[str], *, recursive: bool = False, advice: Callable[[bytes, str], str] = lambda *_: ""
+) -> Tree:
+    """Read the objects in files, in directories (with `recursive`, also below them), from globs and standard input.
+
+    `advice` returns lines, each a place and what is known of a text without objects, or nothing.
+    """
     tree = Tree()
     for file in watched(list(_expand(paths, tree.failures, recursive=recursive)), "files read"):
         name = STDIN if file == "-" else file
@@ -176,6 +172,11 @@ def read_tree(paths: Iterable[str], *, recursive: bool = False) -> Tree:
                 tree.failures.append(_unreadable(name, error.message, error.line, error.column))
             else:
                 tree.left_out.append(f"{error}: left out: mentions no apiVersion")
+        if before[0] == len(tree.manifests) and (problem := advice(text, file)):
+            tree.failures[before[1] :] = [
+                _unreadable(place, text) for place, _, text in (line.partition(": ") for line in problem.splitlines())
+            ]
+            del tree.left_out[before[2] :]
         tree.others += before == (len(tree.manifests), len(tree.failures), len(tree.left_out))
     return tree
 

@@ -1,7 +1,7 @@
 """Write Markdown: text is escaped, and code has fences that it does not contain."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 # Code between backticks.
@@ -21,6 +21,29 @@ def escape(text: str) -> str:
         parts += [_escape_line(line[end : match.start()]), code(match[2].strip())]
         end = match.end()
     return "".join([*parts, _escape_line(line[end:])])
+
+
+#: The beginning of an item of a list.
+_ITEM: Final = re.compile(r"[ \t]*([-*+]|\d+[.)])[ \t]+(?=\S)")
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Yield the paragraphs and lists of a text whose lines are wrapped; blank lines separate them."""
+    for part in re.split(r"\n[ \t]*\n", text):
+        lines: list[str] = []
+        for line in part.split("\n"):
+            if not lines or _ITEM.match(line):
+                lines.append(line)
+            else:
+                lines[-1] += f" {line.strip()}"
+        items = [
+            match and f"{match[1]} {escape(line[match.end() :])}" for line in lines for match in [_ITEM.match(line)]
+        ]
+        if len(lines) == 1 and lines[0].strip():
+            yield paragraph(lines[0])
+        elif lines[0].strip():
+            before = [] if items[0] else [paragraph(lines[0])]
+            yield "\n\n".join([*before, "\n".join(filter(None, items))])
 
 
 def paragraph(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from crdgen.docs.markdown import code
 from crdgen.generate.mixed import TYPE_EXCLUSIONS
-from crdgen.quantities import QUANTITY_PATTERN
+from crdgen.quantities import QUANTITY_PATTERNS
 from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE
 from crdgen.schema.look import mapping, members, number
 
@@ -45,7 +45,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     enum = members(schema.get("enum"))
     if enum:
         return ", ".join(code(member) if isinstance(member, str) and member else value(member) for member in enum)
-    if schema.get("pattern") == QUANTITY_PATTERN:
+    if schema.get("pattern") in QUANTITY_PATTERNS:
         return "quantity"
     if schema.get("type") == "array":
         return ", ".join([f"list of {type_of(mapping(schema, 'items'))}", *_counts(schema, "Items")])

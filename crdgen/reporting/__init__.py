@@ -5,7 +5,18 @@
 - `formats`: a report as text, JSON, SARIF, annotations of GitHub or JUnit
 """
 
-from crdgen.reporting.formats import conclude
+from crdgen.reporting.formats import conclude, entries
 from crdgen.reporting.result import Judged, Report, Result, Severity, UsageError, count, placed, subject_of
 
-__all__ = ["Judged", "Report", "Result", "Severity", "UsageError", "conclude", "count", "placed", "subject_of"]
+__all__ = [
+    "Judged",
+    "Report",
+    "Result",
+    "Severity",
+    "UsageError",
+    "conclude",
+    "count",
+    "entries",
+    "placed",
+    "subject_of",
+]

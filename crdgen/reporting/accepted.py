@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -110,6 +109,8 @@ def _ignores(program: str) -> list[Ignore]:
         if file.is_file():
             settings = read_value(file.read_bytes(), str(file))
         elif project.is_file() and f"tool.{program}.ignore".encode() in (text := project.read_bytes()):
+            import tomllib  # noqa: PLC0415 - few projects have such a table
+
             file, settings = project, mapping(tomllib.loads(text.decode()), "tool", program)
         else:
             return []

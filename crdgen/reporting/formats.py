@@ -49,7 +49,7 @@ def conclude(
             _print([*lines, *summary])
         case "json":
             _print(
-                [json.dumps([entry for item in report.items for entry in _entries(item)], indent=2, ensure_ascii=False)]
+                [json.dumps([entry for item in report.items for entry in entries(item)], indent=2, ensure_ascii=False)]
             )
         case "sarif":
             _print([json.dumps(_sarif(report), indent=2, ensure_ascii=False)])
@@ -58,8 +58,8 @@ def conclude(
             _write_step_summary(report)
         case "junit":
             _print([_junit(report)])
-    if output in {"json", "sarif", "junit"} or output not in FORMATS:
-        failures = report.results if output not in FORMATS else report.failures
+    if output != "github":
+        failures = report.failures if output in FORMATS else report.results
         sys.stderr.write("".join(f"{line}\n" for result in failures for line in _text(result, paint)))
     return report.status(strict=strict)
 
@@ -69,8 +69,6 @@ def _print(lines: list[str]) -> None:
 
 
 def _lines(report: Report, paint: Callable[[str], str], *, with_objects: bool) -> Iterator[str]:
-    for result in report.failures:
-        yield from _text(result, paint)
     for item in report.items:
         for result in item.results:
             yield from _text(result, paint)
@@ -87,7 +85,8 @@ def _text(result: Result, paint: Callable[[str], str]) -> Iterator[str]:
         yield f"    {result.fix} [{result.rule}]"
 
 
-def _entries(item: Judged) -> list[dict[str, Any]]:
+def entries(item: Judged) -> list[dict[str, Any]]:
+    """Return the entries of an object in JSON: one with its findings, or each finding."""
     findings = [result.entry for result in item.results]
     return findings if item.entry is None else [{**item.entry, "findings": findings}]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -176,8 +177,11 @@ def _keys(command: click.Command | None) -> dict[str, str]:
     callback=_load,
     help="YAML file with settings. Flags and environment variables take precedence.",
 )
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Admission webhook and CRD toolkit for distributed training jobs on Kubernetes.
 
     Checks DIJobs, MxJobs, TorchJobs and Jobs of Volcano when they are applied, before an operator creates pods.
     """
+    if os.environ.get("NO_COLOR"):
+        context.color = False

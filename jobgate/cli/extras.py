@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import packages_distributions
-
 import click
 
 #: Packages of extras (pyproject.toml), by the names under which they are imported.
@@ -36,6 +34,8 @@ def import_fault(error: ImportError, extras: str) -> BrokenInstallation | None:
 
 
 def _overwritten(package: str, path: str | None) -> BrokenInstallation:
+    from importlib.metadata import packages_distributions
+
     owners = sorted(set(packages_distributions().get(package, ())) - {"jobgate"})
     by = f" by {', '.join(owners)}" if owners else ""
     uninstall = f"pip uninstall {' '.join(owners)}, then " if owners else ""

@@ -15,6 +15,7 @@ from crdgen.cli.sources import UsageError, definitions
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.jobs.kind import JobKind
+from jobgate.kinds import installed
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
 
@@ -28,13 +29,19 @@ _CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
 @WITHOUT_KIND
 @click.pass_context
 def fit(
-    context: click.Context, *, files: tuple[str, ...], kubeconfig: Path | None, output: str, kinds: Registry[JobKind]
+    context: click.Context,
+    *,
+    files: tuple[str, ...],
+    kubeconfig: Path | None,
+    output: str,
+    kinds: Registry[JobKind] | None,
 ) -> None:
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
 
     Use it if another chart installs the CRDs. Reports each field that would be dropped or rejected. FILE may be a
     directory. Exit status: 0 if all are compatible, 1 if one is not or is missing, 2 if they cannot be read.
     """
+    kinds = installed() if kinds is None else kinds
     stored = _read(files) if files else asyncio.run(_stored(kubeconfig))
     results = {
         kind.qualified_plural: misfits(stored[kind.qualified_plural], kind)

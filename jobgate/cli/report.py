@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,8 @@ import click
 
 from crdgen.cli.sources import UsageError, content, in_folder, parsed
 from crdgen.reading import Manifest, path_text
-from jobgate.importing.document import looks_like_openpai, unquoted
-from jobgate.offline.judge import Verdict
-from jobgate.prerequisites.models import GROUP
-from webhook.text import PATH_LIMIT, escaped, line, short
-from webhook.values import difference_lines, metadata_of
+from crdgen.reporting.result import printable, subject_of
+from crdgen.schema.look import mapping
 
 #: Opened at the first output: it may be the input, too.
 OUTPUT_FILE = click.option(
@@ -24,7 +23,24 @@ OUTPUT_FILE = click.option(
     metavar="FILE",
     help="Output file; standard output if not set.",
 )
-_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+#: Group of prerequisites, and prefix of our names.
+OURS = b"jobgate.dev"
+#: Words of OpenPAI in texts, which other texts may have, too.
+_OPENPAI = (
+    b"taskRoles",
+    b"plugin",
+    b"template_variables",
+    b"reference_prerequisites",
+    b"marketplace:",
+    b"microsoft.pai",
+)
+_COLOURS = {"allowed": "green", "error": "red", "warning": "yellow", "+": "green", "-": "red", "~": "yellow"}
+
+
+def paint(text: str, word: str = "") -> str:
+    """Return a text in the colour of a word, by default its own, if a person reads it."""
+    is_read = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return click.style(text, fg=_COLOURS[word or text]) if is_read else text
 
 
 def _files(path: str) -> Sequence[str]:
@@ -39,26 +55,34 @@ def _objects(file: str) -> list[Manifest]:
     try:
         return parsed(text, name)
     except UsageError as error:
-        raise UsageError(_advice(text.decode(errors="replace"), file, name) or str(error)) from None
+        raise UsageError(advice(text, file) or str(error)) from None
 
 
-def _advice(text: str, file: str, name: str) -> str:
-    """Return the command that imports a file of OpenPAI, or the lines of a prerequisite that lack quotes."""
-    if looks_like_openpai(text):
+def advice(text: bytes, file: str) -> str:
+    """Return the command that imports a file of OpenPAI, or the lines of a prerequisite that lack quotes, or nothing.
+
+    The importer, which takes long to load, decides only on texts with a word of OpenPAI.
+    """
+    if not any(word in text for word in _OPENPAI) and OURS not in text:
+        return ""
+    from jobgate.importing.document import looks_like_openpai, unquoted
+
+    written, name = text.decode(errors="replace"), "<stdin>" if file == "-" else file
+    if looks_like_openpai(written):
         return f"{name}: is an OpenPAI file; run: jobgate import openpai {file}"
-    return "\n".join(unquoted(text, name)) if f"{GROUP}/" in text else ""
+    return "\n".join(unquoted(written, name)) if OURS + b"/" in text else ""
 
 
 def name_of(document: Mapping[str, Any]) -> str:
     """Return the name of an object, or its generateName."""
-    metadata = metadata_of(document)
+    metadata = mapping(document, "metadata")
     return str(metadata.get("name") or metadata.get("generateName") or "")
 
 
 def reading_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield what kubectl ignores in the text of an object without a warning."""
     for path in manifest.duplicates:
-        yield f"{line(path_text(path), PATH_LIMIT)}: duplicate key; kubectl silently uses the last one"
+        yield f"{printable(path_text(path))}: duplicate key; kubectl silently uses the last one"
 
 
 def read_files(files: Iterable[str]) -> tuple[list[Manifest], bool]:
@@ -104,26 +128,10 @@ def finish(context: click.Context, what: str, *, broken: bool, done: bool, denie
 
 def title(manifest: Manifest) -> str:
     """Return the place, kind and name of an object."""
-    kind, name = short(str(manifest.object.get("kind"))), short(name_of(manifest.object)) or "(no name)"
-    return f"{manifest.file}:{manifest.line}: {kind} {name}"
+    return f"{manifest.file}:{manifest.line}: {printable(subject_of(manifest))}"
 
 
 def bullets(status: Mapping[str, Any]) -> Iterator[str]:
     """Yield the causes in the Status of a denied object, a line each."""
     for cause in status["details"]["causes"]:
         yield f"  * {cause['field']}: {cause['message']}" if cause["field"] else f"  * {cause['message']}"
-
-
-def text_report(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
-    """Yield the report on one object, line by line."""
-    word = click.style("allowed", fg="green") if verdict.allowed else click.style("denied", fg="red")
-    # A warning says that an object was not reviewed.
-    yield f"{title(manifest)}: {word}" if verdict.reviewed else title(manifest)
-    if verdict.status is not None:
-        yield from bullets(verdict.status)
-    for warning in (*reading_warnings(manifest), *verdict.warnings):
-        yield f"  {click.style('warning', fg='yellow')}: {escaped(warning)}"
-    if verdict.allowed and verdict.patch:
-        yield "  changes when stored:"
-        for sign, change in difference_lines(manifest.object, verdict.document):
-            yield click.style(f"    {sign} {change}", fg=_COLOURS[sign])

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
+from crdgen.cli.sources import read_tree, watched
 from crdgen.reading import Manifest
-from jobgate.cli.report import finish, name_of, read_files, reading_warnings, text_report
-from jobgate.cli.settings import CRDS, Configured, installation
-from jobgate.configured import catalogued
-from jobgate.jobs.runner import left_alone
-from jobgate.offline.files import FileObjects
-from jobgate.offline.judge import ReviewOptions, Verdict, judge
-from jobgate.podchecks.pod_security.policy import Standard, standard
-from webhook import Operation
+from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries, placed
+from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
+from jobgate.cli.settings import CRDS, Configured, installation_later
+from jobgate.names import KINDS
+
+if TYPE_CHECKING:
+    from jobgate.offline.judge import ReviewOptions, Verdict
+    from jobgate.podchecks.pod_security.policy import Standard
 
 
 def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Standard | None:
+    if value is None:
+        return None
+    from jobgate.podchecks.pod_security.policy import standard
+
     try:
-        return None if value is None else standard(value)
+        return standard(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.argument("files", nargs=-1, required=True, metavar="PATH…")
+@click.option("--recursive", "-R", is_flag=True, help="Also read the directories below directories.")
 @click.option(
     "--operation",
-    type=click.Choice([Operation.CREATE, Operation.UPDATE], case_sensitive=False),
+    type=click.Choice(["CREATE", "UPDATE"], case_sensitive=False),
     help="Operation to review.  [default: CREATE; with --old, UPDATE]",
 )
 @click.option("--old", metavar="FILE", help="Stored objects before the update.")
@@ -41,77 +46,160 @@ def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Stand
     metavar="LEVEL[:VERSION]",
     callback=_standard,
     help="Pod Security level that namespaces enforce, for example restricted or baseline:v1.34. Labels of a Namespace "
-    "in FILEs take precedence.",
+    "in PATHs take precedence.",
 )
 @click.option("--user", default="", help="Name of the user who applies the objects.")
-@click.option("--output", "-o", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Choice(["text", "json", "yaml", "sarif", "github", "junit"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--strict", is_flag=True, help="Fail on warnings, too.")
+@click.option("--quiet", "-q", is_flag=True, help="Print findings only.")
+@click.option("--baseline", metavar="FILE", help="File with findings that are accepted.")
+@click.option("--write-baseline", is_flag=True, help="Write all findings to the file of --baseline.")
 @CRDS
-@installation
+@installation_later
 @click.pass_context
 def review(  # noqa: PLR0913 - one argument an option
     context: click.Context,
     *,
     files: tuple[str, ...],
+    recursive: bool,
     operation: str | None,
     old: str | None,
     namespace: str,
     pod_security: Standard | None,
     user: str,
     output: str,
+    strict: bool,
+    quiet: bool,
+    baseline: str | None,
+    write_baseline: bool,
     crds: dict[str, dict[str, Any]],
-    configured: Configured,
+    configure: Callable[[], Configured],
 ) -> None:
-    """Review the objects in FILEs as the webhook would, without a cluster: errors, warnings, changes.
+    """Review the objects in PATHs as the webhook would, without a cluster: errors, warnings, changes.
 
-    FILE may be a directory, whose YAML and JSON files are read, or - for standard input. Exit status: 0 if all objects
-    are allowed, 1 if one is denied, 2 if the input is invalid or contains no object of a known kind.
+    PATH may be a file, a directory, a glob in quotes, or - for standard input. Objects of other kinds are counted.
+    A comment `# jobgate: ignore[RULE]` accepts a finding of its line. Exit status: 0 if all objects are allowed or none
+    is of a known kind, 1 if one is denied (with --strict, also for warnings), 2 if the input cannot be read.
     """
-    if operation == Operation.UPDATE and old is None:
+    if operation == "UPDATE" and old is None:
         raise click.UsageError("--operation UPDATE requires the stored objects: --old FILE")
-    if operation == Operation.CREATE and old is not None:
+    if operation == "CREATE" and old is not None:
         raise click.UsageError("--old requires --operation UPDATE")
+    if write_baseline and baseline is None:
+        raise click.UsageError("--write-baseline requires the file: --baseline FILE")
     stored, broken = read_files((old,) if old else ())
     if broken:  # a verdict without some of the stored objects would mislead
         context.exit(2)
-    manifests, broken = read_files(files)
-    options = ReviewOptions(
-        kinds=catalogued(configured.kinds, crds),
-        operation=Operation.UPDATE if old else Operation.CREATE,
-        namespace=namespace,
-        user=user,
-        settings=configured.settings,
-        stored=tuple(manifest.object for manifest in stored),
-        objects=FileObjects([manifest.object for manifest in manifests], namespace, pod_security),
+    tree = read_tree(files, recursive=recursive, advice=advice)
+    report = Report("jobgate review", "object", failures=tree.failures, notes=tree.left_out)
+    if output in {"json", "yaml"} or any(map(_may_be_ours, tree.manifests)):
+        from jobgate.configured import catalogued
+        from jobgate.offline.files import FileObjects
+        from jobgate.offline.judge import ReviewOptions
+        from webhook import Operation
+
+        configured = configure()
+        options = ReviewOptions(
+            kinds=catalogued(configured.kinds, crds),
+            operation=Operation.UPDATE if old else Operation.CREATE,
+            namespace=namespace,
+            user=user,
+            settings=configured.settings,
+            stored=tuple(manifest.object for manifest in stored),
+            objects=FileObjects([manifest.object for manifest in tree.manifests], namespace, pod_security),
+        )
+        for manifest in watched(tree.manifests, "objects reviewed"):
+            _review(manifest, options, report, with_entry=output in {"json", "yaml"})
+    if others := len(tree.manifests) - sum(bool(item.verdict) for item in report.items):
+        report.others.append(f"{others:,} of other kinds")
+    if tree.others:
+        report.others.append(f"{count(tree.others, 'file')} without objects")
+    status = conclude(
+        report,
+        output=output,
+        strict=strict,
+        quiet=quiet,
+        brief=recursive,
+        baseline=baseline,
+        write_baseline=write_baseline,
+        paint=paint,
     )
-    verdicts = [(manifest, _judged(manifest.object, options)) for manifest in manifests]
-    _print(verdicts, output)
-    finish(
-        context,
-        "reviewed: no object is of a known kind",
-        broken=broken,
-        done=any(verdict.reviewed for _, verdict in verdicts),
-        denied=not all(verdict.allowed for _, verdict in verdicts),
+    if output == "yaml":
+        import yaml
+
+        found = [entry for item in report.items for entry in entries(item)]
+        click.echo(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), nl=False)
+    context.exit(status)
+
+
+def _may_be_ours(manifest: Manifest) -> bool:
+    """Return whether an object may be a job or a prerequisite; answers for most objects without loading any kind."""
+    from importlib.metadata import entry_points
+
+    group, kind = manifest.object["apiVersion"].rpartition("/")[0], manifest.object["kind"].lower()
+    near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in KINDS)
+    catalogue = {file.name for file in (Path(__file__).parents[1] / "configured" / "catalogue").iterdir()}
+    return (
+        near
+        or f"{kind}s.{group}.yaml" in catalogue
+        or OURS in manifest.document.text[0]
+        or bool(entry_points(group="jobgate.kinds"))
     )
 
 
-def _judged(document: dict[str, Any], options: ReviewOptions) -> Verdict:
-    """Return the verdict on an object, with a warning if nothing would run it."""
-    verdict = judge(document, options)
+def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_entry: bool) -> None:
+    """Add the verdict on an object to the report."""
+    from jobgate.offline.judge import NOT_CHECKED, OTHER_KIND, judge
+    from webhook.cause import Cause
+
+    verdict = judge(manifest.object, options)
+    if not verdict.reviewed and verdict.allowed:
+        notes = [str(finding) for rule, finding in verdict.findings if rule != OTHER_KIND]
+        report.notes += [f"{manifest.file}:{manifest.line}: {note}" for note in notes]
+    results = [
+        Result(
+            rule or "review",
+            Severity.ERROR if isinstance(finding, Cause) else Severity.WARNING,
+            str(finding.path),
+            finding.message,
+            steps=finding.path.steps,
+            of_key=rule == "unknown-field",
+        )
+        for rule, finding in (verdict.findings if verdict.reviewed else ())
+        if rule != NOT_CHECKED
+    ]
+    unchecked = {f"note: {finding}" for rule, finding in verdict.findings if rule == NOT_CHECKED}
+    report.notes += sorted(unchecked.difference(report.notes))
+    if why := _left_alone(manifest.object, options):
+        results.append(Result("not-run", Severity.WARNING, "", why))
+    if verdict.reviewed or with_entry:
+        item = Judged(manifest, "allowed" if verdict.reviewed else "", placed(manifest, results))
+        item.details = list(_changes(manifest, verdict)) if verdict.allowed else []
+        item.entry = _entry(manifest, verdict) if with_entry else None
+        report.items.append(item)
+
+
+def _left_alone(document: dict[str, Any], options: ReviewOptions) -> str:
+    """Return why nothing would run an object."""
+    from jobgate.jobs.runner import left_alone
+
     kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
-    settings = options.settings
-    why = left_alone(kind, settings.runs, settings.operator_can) if kind is not None else ""
-    return replace(verdict, warnings=(*verdict.warnings, why)) if why else verdict
+    return left_alone(kind, options.settings.runs, options.settings.operator_can) if kind is not None else ""
 
 
-def _print(verdicts: list[tuple[Manifest, Verdict]], output: str) -> None:
-    if output == "text":
-        click.echo("\n".join(line for entry in verdicts for line in text_report(*entry)), nl=bool(verdicts))
-        return
-    entries = [_entry(manifest, verdict) for manifest, verdict in verdicts]
-    if output == "json":
-        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
-    else:
-        click.echo(yaml.safe_dump(entries, sort_keys=False, allow_unicode=True), nl=False)
+def _changes(manifest: Manifest, verdict: Verdict) -> Iterator[str]:
+    from webhook.values import difference_lines
+
+    if verdict.patch:
+        yield "  changes when stored:"
+        for sign, change in difference_lines(manifest.object, verdict.document):
+            yield paint(f"    {sign} {change}", sign)
 
 
 def _entry(manifest: Manifest, verdict: Verdict) -> dict[str, Any]:

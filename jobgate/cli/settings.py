@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from pydantic.alias_generators import to_camel
 
 from crdgen.cli.sources import UsageError, definitions
+from crdgen.schema.look import mapping
 from jobgate.cli.cluster import grouped, require_dns_name
-from jobgate.configured import Entry, InvalidEntry, named_in_catalogue, names, read_entries, versions_of
-from jobgate.jobs.context import JOB_PODS, Settings
-from jobgate.jobs.gangs import PODS_LIMIT
-from jobgate.jobs.kind import JobKind
-from jobgate.jobs.operator import Operator
-from jobgate.jobs.runner import runner_of
-from jobgate.kinds import installed
-from jobgate.kinds.dijob.operator import ACCOUNT as DI_ORCHESTRATOR_ACCOUNT
-from jobgate.names import DOMAIN, dns_label, dns_subdomain
-from jobgate.plugins import Arguments, Plugin, offered, parse
-from jobgate.plugins import installed as installed_plugins
-from jobgate.plugins.queueing import Queueing, QueueingArguments, System
-from jobgate.rules.ignored import FIELDS
-from jobgate.serving.reload import InvalidSettings, KindFile
-from webhook import Path, Registry
-from webhook.values import mapping
+from jobgate.names import DI_ORCHESTRATOR_ACCOUNT, DOMAIN, JOB_PODS, PODS_LIMIT, dns_label, dns_subdomain
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from jobgate.configured import Entry
+    from jobgate.jobs.context import Settings
+    from jobgate.jobs.kind import JobKind
+    from jobgate.plugins import Arguments, Plugin
+    from jobgate.plugins.queueing import QueueingArguments
+    from jobgate.serving.reload import KindFile
+    from webhook import Registry
 
 #: The value of `--kinds` that names all entries of the catalogue.
 ALL_ENTRIES = "catalogue"
@@ -55,8 +52,8 @@ def _configured(  # noqa: PLR0913 - a setting each
     *,
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
-    offered: Mapping[str, Plugin[Any]],
-    kinds: Registry[JobKind],
+    offered: Mapping[str, Plugin[Any]] | None,
+    kinds: Registry[JobKind] | None,
     more_kinds: tuple[JobKind, ...] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
@@ -65,32 +62,49 @@ def _configured(  # noqa: PLR0913 - a setting each
     job_pods: int = JOB_PODS,
     mode: str = _ENFORCE,
 ) -> dict[str, Configured]:
-    try:
-        settings = {file.plural: file.read() for file in kind_settings}
-    except InvalidSettings as error:
-        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
+    from jobgate.jobs.context import Settings
+    from jobgate.kinds import installed
+
+    settings = _read(kind_settings)
     admission = Settings(
         operator_can=frozenset(operator_can),
         forgetful_writers=frozenset(forgetful_writer),
         kinds=settings,
         plugins=queueing,
-        offered=offered,
         domain=cluster_domain,
         runs=frozenset(run),
         job_pods=job_pods,
         enforces=mode == _ENFORCE,
+        **({} if offered is None else {"offered": offered}),
     )
+    registry = installed() if kinds is None else kinds
     try:
-        registry = Registry((*kinds, *more_kinds))
+        registry = registry.plus(more_kinds) if more_kinds else registry
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--kinds") from None
     return {"configured": Configured(admission, registry, kind_settings)}
+
+
+def _read(files: tuple[KindFile, ...]) -> dict[str, BaseModel]:
+    """Return the settings in the files of kinds."""
+    if not files:
+        return {}
+    from jobgate.serving.reload import InvalidSettings
+
+    try:
+        return {file.plural: file.read() for file in files}
+    except InvalidSettings as error:
+        raise click.BadParameter(str(error), param_hint="--kind-settings") from None
 
 
 def _queueing(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Mapping[str, Arguments]:
     """Parse `SYSTEM` or `SYSTEM=SCHEDULER`."""
     if value is None:
         return {}
+    from jobgate.plugins import parse
+    from jobgate.plugins.queueing import Queueing, QueueingArguments, System
+    from webhook import Path
+
     system, _, scheduler = value.partition("=")
     if system not in list(System):
         *most, last = System
@@ -104,6 +118,8 @@ def _queueing(_context: click.Context, _parameter: click.Parameter, value: str |
 
 def queueing_of(settings: Settings) -> QueueingArguments | None:
     """Return the queueing settings of the installation; None if there are none."""
+    from jobgate.plugins.queueing import Queueing, QueueingArguments
+
     queueing = settings.plugins.get(Queueing.name)
     return queueing if isinstance(queueing, QueueingArguments) else None
 
@@ -121,14 +137,23 @@ def among(names: Iterable[str], known: Iterable[str]) -> None:
         raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known) or '(none)'}")
 
 
-def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Mapping[str, Plugin[Any]]:
-    """Return all plugins except the named ones."""
+def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Mapping[str, Plugin[Any]] | None:
+    """Return all plugins except the named ones; None for all."""
+    if not values:
+        return None
+    from jobgate.plugins import installed, offered
+
     among(values, offered())
-    return {name: plugin for name, plugin in installed_plugins().items() if name not in values}
+    return {name: plugin for name, plugin in installed().items() if name not in values}
 
 
-def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind]:
-    """Return all kinds except the named ones."""
+def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind] | None:
+    """Return all kinds except the named ones; None for all."""
+    if not values:
+        return None
+    from jobgate.kinds import installed
+    from webhook import Registry
+
     kinds = installed()
     among(values, [kind.qualified_plural for kind in kinds])
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
@@ -136,24 +161,32 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
 
 def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Entry, ...]:
     """Return the entries of files and of the catalogue."""
-    found: list[Entry] = []
+    if not values:
+        return ()
+    from jobgate.configured import InvalidEntry, named_in_catalogue, names, read_entries
+
+    chosen: list[Entry] = []
     for value in values:
         try:
             if value == ALL_ENTRIES:
-                found += (entry for name in names() for entry in named_in_catalogue(name))
+                chosen += (entry for name in names() for entry in named_in_catalogue(name))
             elif named := named_in_catalogue(value):
-                found += named
+                chosen += named
             else:
-                found += read_entries(FilePath(value).read_bytes(), value)
+                chosen += read_entries(FilePath(value).read_bytes(), value)
         except InvalidEntry as error:
             raise click.BadParameter(f"\n{error}") from None
         except OSError as error:
             known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
             raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:
+    if not values:
+        return ()
+    from jobgate.configured import versions_of
+
     return tuple(kind for entry in entries(context, parameter, values) for kind in versions_of(entry))
 
 
@@ -175,6 +208,11 @@ def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, 
 
 def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Require kinds that the runner can run."""
+    if not values:
+        return values
+    from jobgate.jobs.runner import runner_of
+    from jobgate.kinds import installed
+
     among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
     return values
 
@@ -185,7 +223,15 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     Raises:
         click.BadParameter: a value is unknown. A kind whose profile is not ours may have any.
     """
-    kinds = installed() if values else ()
+    if not values:
+        return values
+    from pydantic.alias_generators import to_camel
+
+    from jobgate.jobs.operator import Operator
+    from jobgate.kinds import installed
+    from jobgate.rules.ignored import FIELDS
+
+    kinds = installed()
     for value in values:
         plural = value.partition("/")[0]
         operators = [kind.operator for kind in kinds if kind.plural == plural]
@@ -201,7 +247,12 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
 
 def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[KindFile, ...]:
     """Parse values of the form `PLURAL.GROUP=FILE`."""
-    kinds = installed() if values else ()
+    if not values:
+        return ()
+    from jobgate.kinds import installed
+    from jobgate.serving.reload import KindFile
+
+    kinds = installed()
     models = {kind.qualified_plural: kind.settings for kind in kinds if kind.settings is not None}
     files: dict[str, KindFile] = {}
     for value in values:
@@ -236,6 +287,17 @@ def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dic
     except UsageError as error:
         raise click.BadParameter(str(error)) from None
     return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
+
+
+def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:
+    """Return the kinds for a cluster; see `installable`."""
+    from jobgate.configured import installable
+    from webhook import Registry
+
+    try:
+        return Registry(installable(kinds, deny))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 CRDS = click.option(
@@ -327,6 +389,12 @@ rayjobs.ray.io; `catalogue` for all of it; repeatable."
 _MORE_KINDS = setting(
     "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
 )
+DENY = setting(
+    "--deny",
+    multiple=True,
+    metavar="PLURAL.GROUP",
+    help="Kind of --kinds whose faulty objects are denied; of others, faults are only warnings. Repeatable.",
+)
 WITHOUT_KIND = setting(
     "--without-kind",
     "kinds",
@@ -347,8 +415,16 @@ WITHOUT_PLUGIN = setting(
 _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
-running = grouped(_configured, RUN, *_WIRING)
+running = grouped(_configured, RUN, _MORE_KINDS, *_WIRING)
+_INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING)
 #: Add the settings of an installation, as `configured`.
-installation = grouped(
-    _configured, RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING
-)
+installation = grouped(_configured, *_INSTALLATION)
+
+
+@functools.wraps(_configured)
+def _later(**values: Any) -> dict[str, Callable[[], Configured]]:
+    return {"configure": lambda: _configured(**values)["configured"]}
+
+
+#: Add the settings of an installation, as `configure`, which loads the kinds only when it is called.
+installation_later = grouped(_later, *_INSTALLATION)

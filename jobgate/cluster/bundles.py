@@ -68,7 +68,7 @@ class Bundles:
         except Refusal as refusal:
             return Target(resource.plural, name, fault=str(refusal))
         return (
-            Target(resource.plural, name, found=False)
+            Target(resource.plural, name, exists=False)
             if configuration is None
             else self._target(resource, configuration)
         )

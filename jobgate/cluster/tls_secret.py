@@ -22,7 +22,7 @@ def stored_of(secret: Mapping[str, Any]) -> StoredCertificates:
     """Return the rotation's view of an existing Secret."""
     annotations = secret["metadata"].get("annotations") or {}
     return StoredCertificates(
-        found=True,
+        exists=True,
         contents={key: decoded(value) for key, value in (secret.get("data") or {}).items()},
         stamps={key.removeprefix(PREFIX): value for key, value in annotations.items() if key.startswith(PREFIX)},
         keeper=next((keeper for key, keeper in KEEPERS.items() if key in annotations), ""),
@@ -42,7 +42,7 @@ class TlsSecret:
         """Return the stored certificates."""
         with translated_errors("get", SECRETS, self._name, self._namespace):
             secret = await self._objects.get(SECRETS, self._name, self._namespace)
-        return StoredCertificates(found=False) if secret is None else stored_of(secret)
+        return StoredCertificates(exists=False) if secret is None else stored_of(secret)
 
     async def write(self, seen: StoredCertificates, changes: Changes) -> None:
         """Create the Secret, or change it unless it has changed since it was read."""
@@ -50,7 +50,7 @@ class TlsSecret:
             key: None if value is None else base64.b64encode(value).decode() for key, value in changes.contents.items()
         }
         stamps = {PREFIX + key: value for key, value in changes.stamps.items()}
-        if not seen.found:
+        if not seen.exists:
             with translated_errors("create", SECRETS, self._name, self._namespace):
                 await self._objects.create(SECRETS, self._manifest(contents, stamps))
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -65,18 +65,22 @@ def versions_of(entry: Entry) -> Iterator[ConfiguredKind]:
     return (configured(entry, version) for version in entry.versions)
 
 
-def installable(kinds: Iterable[JobKind], deny: Container[str] = ()) -> Iterator[JobKind]:
-    """Yield the kinds for a cluster: of configured ones the preferred version, which only warn if not in `deny`.
+def installable(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> list[JobKind]:
+    """Return the kinds for a cluster: of configured ones the preferred version, which only warn if not in `deny`.
 
     The API server converts objects of other versions.
+
+    Raises:
+        ValueError: `deny` names another kind.
     """
-    seen: set[str] = set()
-    for kind in kinds:
-        if not isinstance(kind, ConfiguredKind):
-            yield kind
-        elif kind.qualified_plural not in seen:
-            seen.add(kind.qualified_plural)
-            yield replace(kind, enforced=kind.qualified_plural in deny)
+    chosen = {kind.qualified_plural: kind for kind in reversed([*kinds])}
+    known = [name for name, kind in chosen.items() if isinstance(kind, ConfiguredKind)]
+    if unknown := sorted(set(deny) - set(known)):
+        raise ValueError(f"--deny {unknown[0]}: must be a kind of --kinds: {', '.join(sorted(known)) or '(none)'}")
+    return [
+        replace(kind, enforced=name in deny) if isinstance(kind, ConfiguredKind) else kind
+        for name, kind in reversed(chosen.items())
+    ]
 
 
 def _labels(entry: Entry) -> tuple[str, ...]:

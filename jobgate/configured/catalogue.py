@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
@@ -48,14 +48,16 @@ def entries_of(api_version: str, kind: str) -> Iterator[tuple[Entry, str]]:
 class _Catalogued(Registry[JobKind]):
     """Kinds, and those of the catalogue that are asked for."""
 
-    def __init__(self, kinds: Iterable[JobKind], crds: Mapping[str, Mapping[str, Any]]) -> None:
-        super().__init__(
-            configured(kind.entry, kind.version, crd=crds[kind.qualified_plural])
-            if isinstance(kind, ConfiguredKind) and kind.qualified_plural in crds
-            else kind
-            for kind in kinds
-        )
+    def __init__(self, kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__((), {name: partial(self._with_crd, kinds, name) for name in kinds.names()})
         self._crds = crds
+
+    def _with_crd(self, kinds: Registry[JobKind], name: tuple[str, str]) -> JobKind:
+        """Return a kind, with the schema of its CRD if that is given."""
+        kind = kinds.get(*name)
+        assert kind is not None
+        crd = self._crds.get(kind.qualified_plural)
+        return configured(kind.entry, kind.version, crd=crd) if crd and isinstance(kind, ConfiguredKind) else kind
 
     def get(self, api_version: str, kind: str) -> JobKind | None:
         """Return a kind, from the catalogue if no other has the name."""
@@ -66,6 +68,6 @@ class _Catalogued(Registry[JobKind]):
         return found
 
 
-def catalogued(kinds: Iterable[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> Registry[JobKind]:
+def catalogued(kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> Registry[JobKind]:
     """Return a registry that also has the kinds of the catalogue; `crds` by name give them their schemas."""
     return _Catalogued(kinds, crds or {})

@@ -19,7 +19,7 @@ from jobgate.names import dns_1035_label, dns_label, dns_subdomain
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import totals
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
-from webhook import Cause, Forbidden, Invalid, NotFound, Notice, NotSupported, Path, Required, Rule, TooLong, rule
+from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Path, Required, Rule, TooLong, rule
 from webhook.path import steps_of
 from webhook.values import mapping, spec_of, text
 
@@ -135,8 +135,8 @@ def restart_policies_are_allowed(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule()
 @looks_up(PRIORITY_CLASSES)
-def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """The API server rejects pods with an unknown priority class."""
+def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """The API server rejects pods with an unknown priority class; it may have been created a moment ago."""
     named = text(job.get("priority_class_name"))
     places = [(job.at("priority_class_name"), named)] if named else []
     for task in job.tasks:
@@ -145,7 +145,7 @@ def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
             places.append((task.template_path / "spec" / "priorityClassName", own))
     for path, name in places:
         if _is_absent(context, PRIORITY_CLASSES, name):
-            yield NotFound(path, name, "the cluster has no such PriorityClass: create it, or name another")
+            yield Notice(path, f"there is no PriorityClass {name}: the API server rejects the pods until it exists")
 
 
 def _is_absent(context: Context, resource: str, name: str, namespace: str = "") -> bool:
@@ -161,12 +161,12 @@ def _queue_rule(kind: QueueKind) -> Rule:
 
     @rule("queue")
     @looks_up(resource)
-    def queues_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
+    def queues_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
         """A job in a queue that does not exist never starts."""
         name = text(job.get("queue"))
         if name and _is_absent(context, resource, name, context.namespace if namespaced else ""):
-            what = f"namespace {context.namespace} has no such LocalQueue" if namespaced else "there is no such Queue"
-            yield NotFound(job.at("queue"), name, f"{what}: create it, or name another")
+            what = f"namespace {context.namespace} has no LocalQueue" if namespaced else "there is no Queue"
+            yield Notice(job.at("queue"), f"{what} {name}: the job waits until it exists")
 
     return queues_exist
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from jobgate.configured.entry import Case, Count, Entry, TaskName, TaskSource
 from webhook import Path
 from webhook.path import join, steps_of
-from webhook.values import items, mapping, objects, spec_of, text
+from webhook.values import items, mapping, objects, spec_of, text, value_at
 
 Steps: TypeAlias = tuple[str | int, ...]
 
@@ -23,16 +23,6 @@ POD: Final = "(pod)"
 def parsed(path: str) -> tuple[bool, Steps]:
     """Return whether a path of an entry begins at the whole object, and its steps."""
     return path.startswith("."), tuple(steps_of(path.removeprefix(".")))
-
-
-def value_at(value: Any, steps: Iterable[str | int]) -> Any:
-    """Return the value at a path in any JSON; None if there is none."""
-    for step in steps:
-        if isinstance(value, list) and isinstance(step, int):
-            value = value[step] if step < len(value) else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
 
 
 def values_at(value: Any, steps: Steps, place: Path = Path()) -> Iterator[tuple[Path, Any]]:  # noqa: B008 - immutable
@@ -252,7 +242,7 @@ def located(path: Path, start: Path, built: BuiltTemplate) -> Path | None:
     steps = path.steps[len(start.steps) :]
     for part, origin in sorted(built.origins, key=lambda entry: -len(entry[0])):
         if steps[: len(part)] == part:
-            return None if origin is None else path.moved(below(start, part), origin)
+            return None if origin is None else path.rebased(below(start, part), origin)
     # An absent part of an assembled pod: the place of the task.
     return join(start.steps[:-1]) if built.is_assembled else path
 

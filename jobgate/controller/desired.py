@@ -28,7 +28,7 @@ def followed(offered: Iterable[Plugin[Any]], imposed: Mapping[str, Any]) -> list
     types = dict.fromkeys(type_ for plugin in offered for type_ in plugin.creates if type_ != SECRET)
     queueing = imposed.get(Queueing.name)
     group = _GROUPS.get(queueing.system) if isinstance(queueing, QueueingArguments) else None
-    return [_resource(one) for one in (*types, *([group] if group else []))]
+    return list(map(_resource, (*types, *([group] if group else []))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ class Desired:
         """Kind and name, for messages."""
         return f"{self.manifest['kind']} {self.name}"
 
-    def made(self) -> Mapping[str, Any]:
+    def manifest_to_create(self) -> Mapping[str, Any]:
         """Return the object with new generated parts; maps, as `data`, are merged."""
-        whole = dict(self.manifest)
+        manifest = dict(self.manifest)
         for name, value in (self.declared.generate() if self.declared.generate else {}).items():
-            declared = whole.get(name)
+            declared = manifest.get(name)
             if isinstance(declared, Mapping) and isinstance(value, Mapping):
-                whole[name] = {**declared, **value}
+                manifest[name] = {**declared, **value}
             else:
-                whole[name] = value
-        return whole
+                manifest[name] = value
+        return manifest
 
 
 def desired(crew: Crew) -> list[Desired]:
@@ -102,7 +102,7 @@ def _declared(crew: Crew) -> Iterator[tuple[Plugin[Any], Declared]]:
 def _type(plugin: Plugin[Any], declared: Declared) -> ObjectType | None:
     types = _GROUPS.values() if isinstance(plugin, Queueing) else plugin.creates
     written = declared.manifest["apiVersion"], declared.manifest["kind"]
-    return next((one for one in types if (one.api_version, one.kind) == written), None)
+    return next((type_ for type_ in types if (type_.api_version, type_.kind) == written), None)
 
 
 def _resource(type_: ObjectType) -> Resource:

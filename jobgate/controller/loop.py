@@ -124,7 +124,7 @@ class CompanionReconciler:
         if stored is None:
             try:
                 # In a thread: generating keys takes time, in which the Lease must be renewed.
-                await self.objects.create(target.resource, await asyncio.to_thread(target.made))
+                await self.objects.create(target.resource, await asyncio.to_thread(target.manifest_to_create))
             except ApiError as error:
                 if not error.exists:
                     raise

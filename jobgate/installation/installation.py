@@ -9,10 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
-from jobgate.jobs.context import JOB_PODS
-from jobgate.jobs.gangs import PODS_LIMIT
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
-from jobgate.names import DOMAIN
+from jobgate.names import DOMAIN, JOB_PODS, PODS_LIMIT
 from jobgate.plugins.queueing import QUEUES_PODS, System
 
 #: Labels of all installed objects.

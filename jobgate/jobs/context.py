@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 import webhook
-from jobgate.names import DOMAIN
+from jobgate.names import DOMAIN, JOB_PODS
 from jobgate.plugins import Plugin, installed
-
-#: Default limit of pods in a job.
-JOB_PODS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)

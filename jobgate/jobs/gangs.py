@@ -8,8 +8,6 @@ from jobgate.jobs.job import Job, computed_once
 
 #: Operators count pods in 32 bits; larger products and sums overflow.
 COUNT_LIMIT = 2**31 - 1
-#: The API server's limit of `parallelism` for Indexed Jobs.
-PODS_LIMIT = 100_000
 
 
 def gang_minimum(job: Job[Any]) -> int:

@@ -86,7 +86,7 @@ class Job(Object[Spec]):
 
         Fields of tasks stay unreadable; `Task.broken` lists them.
         """
-        tasks = {one.attributes[0] for one in self.kind.all_fields("tasks")}
+        tasks = {field.attributes[0] for field in self.kind.all_fields("tasks")}
         spec = with_all_absent(self.spec, but=tasks)
         return self if spec is self.spec else type(self)(self.kind, self.document, spec)
 

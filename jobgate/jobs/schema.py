@@ -8,15 +8,16 @@ from functools import cached_property
 from math import inf
 from typing import Any, Final
 
-import crdgen
 from crdgen import CustomResource
 from crdgen.evaluate import ErrorType, Evaluator, Violation
+from crdgen.resource.schema import schema_of
 from jobgate import podchecks
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import TYPE, Predicate, surely_fits
 from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Required, TooLong, TooMany, TypeInvalid
+from webhook.values import value_at
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
 
@@ -101,11 +102,8 @@ class StructuralSchema:
     @cached_property
     def shape(self) -> Shape:
         """The root of the schema."""
-        versions = crdgen.crd(self._resource)["spec"]["versions"]
-        version = next(
-            each for each in versions if (each["name"] == self._version if self._version else each["storage"])
-        )
-        return Shape(version["schema"]["openAPIV3Schema"])
+        # Not linted: that takes longer than to generate it, and who generates the CRD does it.
+        return Shape(schema_of(self._resource, self._version))
 
     @cached_property
     def _evaluator(self) -> Evaluator:
@@ -132,10 +130,8 @@ class StructuralSchema:
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
         """Return whether the object has more tasks than the schema allows, without reading them."""
-        found: Any = None if self._names or not self._way else document
-        for step in self._way:
-            found = found.get(step) if isinstance(found, Mapping) else None
-        return isinstance(found, list | dict) and len(found) > self._most_parts
+        parts = None if self._names or not self._way else value_at(document, self._way)
+        return isinstance(parts, list | dict) and len(parts) > self._most_parts
 
     @cached_property
     def _most_parts(self) -> float:
@@ -150,12 +146,12 @@ class StructuralSchema:
         """Return True only if the object fits the schema and its pod templates are valid; a fast check in C."""
         if self._accepts is None or not self._accepts(document):
             return False
-        found: Any = document
+        parts: Any = document
         for step in self._way:
-            found = found[step]
+            parts = parts[step]
         if self._names:
-            found = [found[name] for name in self._names if found.get(name) is not None]
-        for part in found if isinstance(found, list) else found.values():  # half the time of all()
+            parts = [parts[name] for name in self._names if parts.get(name) is not None]
+        for part in parts if isinstance(parts, list) else parts.values():  # half the time of all()
             if not podchecks.FAMILIES.agree(part["template"]["spec"]):
                 return False
         return True

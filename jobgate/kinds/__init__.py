@@ -4,30 +4,25 @@ A package adds a kind by the entry point `jobgate.kinds`: its value is what `bin
 kind, except the importer and one default of the command line.
 """
 
+from functools import partial
 from pkgutil import resolve_name
 from typing import Final
 
 from jobgate.jobs.kind import JobKind
+from jobgate.names import KINDS
 from jobgate.packages import provided
 from webhook import Registry
 
 __all__ = ["ENTRY_POINT", "built_in", "installed"]
 
 ENTRY_POINT: Final = "jobgate.kinds"
-
-
-# Names, not imports: the models of all kinds take most of a second to import, and many commands need only one kind.
-_BUILT_IN: Final = (
-    "jobgate.kinds.dijob:DIJOB",
-    "jobgate.kinds.vcjob:VCJOB",
-    "jobgate.kinds.mxjob:MXJOB",
-    "jobgate.kinds.torchjob:TORCHJOB",
-)
+#: How to load each built-in kind: their models take most of a second to import, and many commands need only one kind.
+_LATER: Final = {name: partial(resolve_name, place) for name, place in KINDS.items()}
 
 
 def built_in() -> tuple[JobKind, ...]:
     """Return the kinds that come with jobgate, in the order in which they are rendered."""
-    return tuple(resolve_name(place) for place in _BUILT_IN)
+    return tuple(Registry((), _LATER))
 
 
 def installed() -> Registry[JobKind]:
@@ -37,4 +32,4 @@ def installed() -> Registry[JobKind]:
         jobgate.packages.Unusable: the kind of a package cannot be loaded, or is not a `JobKind`.
         ValueError: two kinds have the same name.
     """
-    return Registry((*built_in(), *provided(ENTRY_POINT, JobKind)))
+    return Registry(provided(ENTRY_POINT, JobKind), _LATER)

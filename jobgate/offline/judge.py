@@ -20,14 +20,17 @@ from jobgate.offline.files import is_namespace
 from jobgate.prerequisites.models import GROUP
 from jobgate.prerequisites.reference import named_in, template_of
 from webhook import Cause, Invalid, Notice, Objects, Operation, Phase, Registry, Request, Response, User, review
+from webhook.cause import SCHEMA, Finding
 from webhook.context import NoObjects
 from webhook.schema import Schema
 from webhook.values import difference, lost, metadata_of, text
 
 #: Least similarity of a misspelt group to a known one. `batch` and `batch.volcano.sh` have a similarity of 0.48.
 _NEAR = 0.8
-#: Group, apiVersion and kind of prerequisites.
-_ITEMS = tuple((GROUP, items.API_VERSION, kind) for kind in items.SCHEMAS)
+#: Rules of the warnings that an object is of another kind, and that rules of its CRD were not checked.
+OTHER_KIND, NOT_CHECKED = "other-kind", "not-checked"
+#: apiVersion and kind of prerequisites.
+_ITEMS = tuple((items.API_VERSION, kind) for kind in items.SCHEMAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +65,26 @@ class Verdict:
         document: the object as it would be stored; a denied object, as it was when it was denied.
         patch: changes of the user's object, as RFC 6902 operations.
         status: the Status that the user would get, if the object is denied.
-        warnings: the warnings that the user would get.
+        findings: causes and warnings, each with the name of its rule.
         reviewed: whether the object is of a kind of ours.
-        rules: names of the rules that found a fault or gave a warning.
     """
 
     allowed: bool
     document: Mapping[str, Any]
     patch: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, Any] | None = None
-    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     reviewed: bool = True
-    rules: frozenset[str] = frozenset()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings that the user would get."""
+        return tuple(str(finding) for _, finding in self.findings if not isinstance(finding, Cause))
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """Names of the rules that found a fault or gave a warning."""
+        return frozenset(name for name, _ in self.findings)
 
 
 def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
@@ -108,22 +119,22 @@ def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: Rev
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned) | {"apiVersion": kind.gvk.api_version}
     old = _old(sent, kind.schema, options)
-    warnings = [*_before_review(document, pruned, old, options), *unchecked_rules(kind)]
+    before = [*_before_review(document, pruned, old, options)]
+    before += [(NOT_CHECKED, Notice("", sentence)) for sentence in unchecked_rules(kind)]
     mutation = _review(Phase.MUTATE, kind, sent, old, options)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
     result = result | {"apiVersion": document["apiVersion"]}
-    rules = frozenset(name for name, _ in validation.findings)
     if causes := _denied_by_schema(kind, schema, result, old):
-        every = {str(cause): cause for cause in (*causes, *validation.causes)}
-        validation = replace(validation, findings=()).reporting(*every.values(), *validation.notices)
+        every = {str(finding): (rule, finding) for rule, finding in validation.findings}
+        every |= {str(cause): (SCHEMA, cause) for cause in causes if str(cause) not in every}
+        validation = replace(validation, findings=tuple(every.values()))
     return Verdict(
         allowed=validation.allowed,
         document=result,
         patch=difference(document, result),
         status=None if validation.allowed else validation.status(),
-        warnings=(*warnings, *(str(notice) for notice in validation.notices)),
-        rules=rules,
+        findings=(*before, *validation.findings),
     )
 
 
@@ -144,7 +155,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
         document=sent,
         patch=difference(document, sent),
         status=None if response.allowed else response.status(),
-        warnings=(*_before_review(document, pruned, old, options), *map(str, response.notices)),
+        findings=(*_before_review(document, pruned, old, options), *response.findings),
     )
 
 
@@ -154,9 +165,9 @@ def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobK
     if kind is not None:
         return kind, kind.schema
     group, _, version = str(document.get("apiVersion")).rpartition("/")
-    for candidate in kinds:
-        resource = candidate.resource if isinstance(candidate, JobKind) else None
-        if resource is None or (candidate.group, candidate.kind) != (group, document.get("kind")):
+    for candidate in kinds.of_group(group):
+        resource = candidate.resource if candidate.kind == document.get("kind") else None
+        if resource is None:
             continue
         if any(entry.name == version and entry.served for entry in resource.versions):
             return candidate, StructuralSchema(resource, version=version)
@@ -175,12 +186,12 @@ def _denied_by_schema(
 
 def _denied(document: Mapping[str, Any], cause: Cause) -> Verdict:
     group, kind, name = _identity(document)
-    status = Response("offline", subject=(str(kind), str(group), str(name))).reporting(cause).status()
-    return Verdict(allowed=False, document=document, status=status)
+    response = Response("offline", subject=(str(kind), str(group), str(name))).reporting(cause)
+    return Verdict(allowed=False, document=document, status=response.status(), findings=tuple(response.findings))
 
 
-def _not_reviewed(document: Mapping[str, Any], why: str) -> Verdict:
-    return Verdict(allowed=True, document=document, warnings=(why,), reviewed=False)
+def _not_reviewed(document: Mapping[str, Any], why: str, rule: str = "") -> Verdict:
+    return Verdict(allowed=True, document=document, findings=((rule, Notice("", why)),), reviewed=False)
 
 
 def _failure(kind: JobKind, error: Exception) -> Cause:
@@ -200,16 +211,17 @@ def _failure(kind: JobKind, error: Exception) -> Cause:
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
     """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
-    names = [*((kind.group, kind.gvk.api_version, kind.kind) for kind in kinds), *_ITEMS]
-    known = ", ".join(f"{api_version} {kind}" for _, api_version, kind in names)
-    conversions = (kind.conversion(document) for kind in kinds if kind.conversion is not None)
-    conversion = next((conversion for conversion in conversions if conversion is not None), None)
+    names = [*kinds.names(), *_ITEMS]
+    known = ", ".join(f"{api_version} {kind}" for api_version, kind in names)
     api_version = document.get("apiVersion")
+    of_group = kinds.of_group(str(api_version).rpartition("/")[0])
+    conversions = (kind.conversion(document) for kind in of_group if kind.conversion is not None)
+    conversion = next((conversion for conversion in conversions if conversion is not None), None)
     if conversion is not None:
         what = conversion.fault or "is no longer served: use `jobgate convert`"
         return _denied(document, Invalid("apiVersion", api_version, what))
     group, _, _ = str(api_version).rpartition("/")
-    groups = [of for of, _, name in names if name.lower() == str(document.get("kind")).lower()]
+    groups = [of.rpartition("/")[0] for of, name in names if name.lower() == str(document.get("kind")).lower()]
     if get_close_matches(group, groups, cutoff=_NEAR):
         what = f"is not a kind of {api_version}; known kinds: {known}"
         return _denied(document, Invalid("kind", document.get("kind"), what))
@@ -217,7 +229,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
         return _not_reviewed(document, "not reviewed; its Pod Security labels apply to jobs in it")
     if named_in(template_of(document)) is not None:
         return _not_reviewed(document, "not reviewed; `jobgate explain` checks the prerequisites that it names")
-    return _not_reviewed(document, f"not reviewed; known kinds: {known}")
+    return _not_reviewed(document, f"not reviewed; known kinds: {known}", OTHER_KIND)
 
 
 def _review(
@@ -260,8 +272,8 @@ def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
 
 def _before_review(
     document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, options: ReviewOptions
-) -> Iterator[str]:
+) -> Iterator[Finding]:
     for path in lost({key: value for key, value in document.items() if key != "status"}, pruned):
-        yield f"{path}: unknown field: rejected by kubectl, dropped for other clients"
+        yield "unknown-field", Notice(path, "unknown field: rejected by kubectl, dropped for other clients")
     if old is None and options.operation is Operation.UPDATE:
-        yield "reviewed as a new object: --old contains no object of this kind and name"
+        yield "", Notice("", "reviewed as a new object: --old contains no object of this kind and name")

@@ -157,7 +157,7 @@ def _finding_in_job(
     if not isinstance(index, int) or index < own_volumes:
         return None
     place = job_volumes / built.job_volumes[index - own_volumes]
-    path = finding.path.moved(template / "spec" / "volumes" / index, place)
+    path = finding.path.rebased(template / "spec" / "volumes" / index, place)
     return None if path is None else finding.at(path)
 
 
@@ -170,7 +170,7 @@ def fields_are_known_to_the_operator(job: Job[Any], context: Context) -> Iterato
     if volumes := operator.volumes_of(job):
         shared = {"spec": {"volumes": volumes}}
         for finding in check_newer_fields(shared, Path(), minor=operator.minor, operator=operator.name):
-            yield finding.at(finding.path.moved(_VOLUMES, job.at("volumes")) or finding.path)
+            yield finding.at(finding.path.rebased(_VOLUMES, job.at("volumes")) or finding.path)
     for built in built_pods(job, context):
         # The fast check rejects all newer fields, and an operator replaces none of them.
         if not built.plain:

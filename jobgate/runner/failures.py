@@ -119,8 +119,8 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
 def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
     """Yield the pods to take the finalizer of the Job controller from, which replaces them without a delay then.
 
-    - Pods that are being deleted. They are replaced as soon as they are gone, at once if
-      they were deleted by force, and are no failures, whatever their exit code.
+    - Pods that are being deleted. They are replaced as soon as they are gone, at once if deleted by force, and are no
+      failures, whatever their exit code.
     - Failed pods that the Job controller would replace, at the first failure of their index. In a crash loop its delays
       apply: 10 s, 20 s, 40 s, … up to 10 minutes.
     """

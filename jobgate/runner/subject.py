@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of
-from jobgate.jobs.gangs import PODS_LIMIT, total_pods
+from jobgate.jobs.gangs import total_pods
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import index_of
@@ -18,7 +18,7 @@ from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.runner import Runner, runner_of
 from jobgate.jobs.task import Task
-from jobgate.names import DOMAIN
+from jobgate.names import DOMAIN, PODS_LIMIT
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System

@@ -219,7 +219,7 @@ async def announce(objects: ObjectClient, scope: RotationScope, step: Step, seen
     if seen is None or not isinstance(step, Stage) or not step.emergency:
         return
     about = {"apiVersion": "v1", "kind": "Secret", "namespace": scope.namespace, "name": scope.secret}
-    if seen.stored.found:  # kubectl describe finds Events by the uid
+    if seen.stored.exists:  # kubectl describe finds Events by the uid
         about["uid"] = str(seen.stored.origin["metadata"]["uid"])
     if any(entry.bundle.strip() for target in seen.targets for entry in target.entries):
         message = f"{step.why}: issuing a new one; servers keep the last good certificate until then"

@@ -79,7 +79,7 @@ SOAKING = secret(1, 2, trusted=TRUSTED, trusted_at=NOW.isoformat())
 LATER = NOW + timedelta(seconds=301)
 
 STEPS = {
-    "nothing is stored": (snapshot(StoredCertificates(found=False)), Stage),
+    "nothing is stored": (snapshot(StoredCertificates(exists=False)), Stage),
     "an empty Secret": (snapshot(StoredCertificates(True, {"tls.crt": b"", "tls.key": b""})), Stage),
     "a CA is not trusted": (snapshot(secret(1), b""), Trust),
     "the staged CA is not trusted": (snapshot(secret(1, 2), bundle(1)), Trust),
@@ -164,7 +164,7 @@ def test_promotion_is_one_write() -> None:
     "stored, bundles, number",
     [
         (secret(2, **verified(2)), [bundle(4, 2)], 5),
-        (StoredCertificates(found=False), [bundle(3)], 4),
+        (StoredCertificates(exists=False), [bundle(3)], 4),
         (secret(3), [b""], 4),
     ],
     ids=["higher in a target", "only in a target", "in the store"],

@@ -211,7 +211,7 @@ class MemoryStore:
         self.world.called("get", "secret")
         await asyncio.sleep(0)
         if self.world.contents is None:
-            return StoredCertificates(found=False, origin=self.world.version)
+            return StoredCertificates(exists=False, origin=self.world.version)
         return StoredCertificates(True, dict(self.world.contents), dict(self.world.stamps), origin=self.world.version)
 
     async def write(self, seen: StoredCertificates, changes: Changes) -> None:
@@ -242,7 +242,7 @@ class MemoryTargets:
     def _target(self, name: str) -> Target:
         kind, _, object_name = name.partition("/")
         if name not in self.world.objects:
-            return Target(kind, object_name, found=False)
+            return Target(kind, object_name, exists=False)
         target = self.world.objects[name]
         version = f"{target.uid}/{target.generation}"
         return Target(kind, object_name, version, tuple(itertools.starmap(TargetEntry, target.bundles.items())))

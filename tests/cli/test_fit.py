@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
 from crdgen import crd
-from jobgate.cli import main, settings
+from jobgate.cli import main
 from jobgate.installation.definitions import resource_of
 from jobgate.kinds.mxjob import MXJOB
 from webhook import Registry
@@ -61,7 +61,7 @@ def test_the_crds_of_a_cluster_are_compared(
     """Under a group of its own: others use the CRDs of the kinds."""
     group = "fit.example.com"
     kind = replace(MXJOB, group=group, resource=replace(resource_of(MXJOB), group=group))
-    monkeypatch.setattr(settings, "installed", lambda: Registry([kind]))
+    monkeypatch.setattr("jobgate.cli.fit.installed", lambda: Registry([kind]))
     name, kubeconfig = f"{MXJOB.plural}.{group}", str(controlplane.kubeconfig)
     gone = fit("--kubeconfig", kubeconfig)
     assert (gone.exit_code, gone.output) == (1, f"{name}: not installed\n")

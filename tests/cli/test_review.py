@@ -1,7 +1,10 @@
 """`jobgate review`, as a person and as a program meet it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonpatch
@@ -10,6 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from jobgate.cli import main
+from jobgate.cli.report import paint
 
 EXAMPLES = Path("examples/dijob")
 SOUND = """\
@@ -37,18 +41,27 @@ def entries(*arguments: str, text: str | None = None) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "text, code",
-    [(SOUND, 0), (BROKEN, 1), (SOUND + "---\n" + BROKEN, 1), ("a: [", 2), ("", 2), (SOUND + "---\na: [", 2)],
+    [
+        (SOUND, 0),
+        (BROKEN, 1),
+        (SOUND + "---\n" + BROKEN, 1),
+        ("a: [", 0),
+        ("", 0),
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", 0),
+        ("apiVersion: [", 2),
+        (SOUND + "---\na: [", 2),
+    ],
 )
 def test_the_exit_status_tells_allowed_denied_and_unusable(text: str, code: int) -> None:
     assert review("-", text=text).exit_code == code
 
 
-def test_a_person_reads_the_verdict_the_faults_and_the_changes() -> None:
+def test_a_person_reads_the_faults_and_the_changes() -> None:
     result = review("-", text=SOUND.replace("name: job", "name: a.b") + "---\n" + SOUND)
     assert result.stdout.splitlines() == [
-        "<stdin>:1: DIJob a.b: denied",
-        "  * metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end "
-        "with a letter or a digit: DI-orchestrator names the pods <job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters",
+        "<stdin>:3:18: error: DIJob a.b: metadata.name: Invalid value: \"a.b\": must consist of lower case letters, digits and '-', and begin and end "
+        "with a letter or a digit: DI-orchestrator names the pods <job>-<task>-<index> and the Service di-<job>; each name may have at most 63 characters "
+        "[derived_names_are_legal]",
         "<stdin>:9: DIJob job: allowed",
         "  changes when stored:",
         "    + spec.tasks[0].replicas: 1",
@@ -57,7 +70,50 @@ def test_a_person_reads_the_verdict_the_faults_and_the_changes() -> None:
         '    + spec.cleanPodPolicy: "Running"',
         "    + spec.preemptible: false",
         '    + spec.priority: "normal"',
+        "2 objects: 1 error, 0 warnings",
     ]
+    assert review("-", "-q", text=SOUND).output == ""
+
+
+def test_findings_are_accepted_by_a_comment_and_by_a_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+    file = tmp_path / "deep/job.yaml"
+    file.write_text(BROKEN.replace("  tasks:", "  minReplicas: 9  # jobgate: ignore\n  tasks:"))
+    assert "deep/job.yaml:7:5: error: DIJob job: spec.tasks[0].name: Required" in review("-R", ".").output
+    assert review(".").exit_code == 0, "without -R, directories below are not read"
+    assert review("-R", ".", "--baseline", "b.txt", "--write-baseline").exit_code == 0
+    assert review("-R", ".", "--baseline", "b.txt").output == "1 object: 0 errors, 0 warnings; 2 findings accepted\n"
+    assert "--write-baseline requires the file" in review(".", "--write-baseline").stderr
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [("", True), ("1", False)])
+def test_colours_are_for_people_who_want_them(variable: str, coloured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobgate.cli.report.sys.stdout", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setenv("NO_COLOR", variable)
+    assert (paint("error") != "error") is coloured
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "jobgate", "review", "-"], input=BROKEN, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "spec.tasks[0].name: Required value" in done.stdout) == (1, True)
+
+
+def test_an_object_of_another_kind_loads_no_kind() -> None:
+    text = "import sys; from jobgate.cli import main; main(['review', '-'], standalone_mode=False); print('pydantic' in sys.modules)"
+    objects = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
+    done = subprocess.run([sys.executable, "-c", text], input=objects, capture_output=True, text=True, check=False)
+    assert done.stdout == "0 objects: 0 errors, 0 warnings; 1 of other kinds\nFalse\n"
+
+
+def test_a_job_loads_no_other_kind() -> None:
+    text = "import sys; from jobgate.cli import main; main(['review', '-'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", text], input=SOUND, capture_output=True, text=True, check=False)
+    loaded = {name.split(".")[2] for name in done.stdout.split() if name.startswith("jobgate.kinds.")}
+    assert loaded == {"dijob"}
+    assert "crdgen.lint" not in done.stdout.split()
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda file: file.stem)
@@ -77,6 +133,7 @@ def test_the_patch_makes_of_the_written_object_the_one_that_would_be_stored(file
         "warnings",
         "patch",
         "object",
+        "findings",
     ]
     assert (entry["file"], entry["index"], entry["name"]) == (str(file), 0, written["metadata"]["name"])
     assert entry["allowed"] is (file.parent.name != "broken") is (entry["status"] is None)
@@ -142,11 +199,6 @@ def test_what_was_meant_as_a_job_of_ours_is_denied(identity: str, fault: str) ->
     assert fault in entry["status"]["message"]
 
 
-def test_a_file_without_a_job_is_no_success() -> None:
-    done = review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert (done.exit_code, done.stderr) == (2, "nothing was reviewed: no object is of a known kind\n")
-
-
 def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text(BROKEN)
@@ -204,11 +256,11 @@ def test_arguments_that_do_not_fit_are_told(arguments: list[str], message: str) 
 
 def test_a_file_that_cannot_be_read_is_named_with_its_place(tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
-    broken.write_text("a: b\n c: d\n")
+    broken.write_text("apiVersion: b\n c: d\n")
     result = review(str(broken), str(tmp_path / "missing.yaml"))
     assert result.exit_code == 2
     assert f"{broken}:2:" in result.stderr
-    assert f"{tmp_path / 'missing.yaml'}: No such file" in result.stderr
+    assert f"{tmp_path / 'missing.yaml'}: error: No such file" in result.stderr
 
 
 def test_of_a_folder_the_files_are_read_that_kubectl_reads(tmp_path: Path) -> None:
@@ -216,13 +268,13 @@ def test_of_a_folder_the_files_are_read_that_kubectl_reads(tmp_path: Path) -> No
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(json.dumps(yaml.safe_load(SOUND)))
     assert [Path(entry["file"]).name for entry in entries(str(tmp_path))] == ["a.yml", "b.yaml", "c.json"]
-    (tmp_path / "b.yaml").write_text("a: [")
+    assert len(entries("-R", str(tmp_path))) == 4
+    (tmp_path / "b.yaml").write_text("apiVersion: [")
     result = review(str(tmp_path))
     assert (result.exit_code, result.stdout.count("allowed")) == (2, 2)
     (tmp_path / "empty").mkdir()
-    assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty: contains no object\n")
     (tmp_path / "empty/link.yaml").symlink_to("nothing")
-    assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty/link.yaml: No such file")
+    assert review(str(tmp_path / "empty")).stderr.startswith(f"{tmp_path}/empty/link.yaml: error: No such file")
 
 
 def test_a_folder_that_cannot_be_read_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +283,7 @@ def test_a_folder_that_cannot_be_read_is_told_as_that(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(Path, "iterdir", refuse)
     result = review(str(tmp_path))
-    assert (result.exit_code, result.stderr) == (2, f"{tmp_path}: Permission denied\n")
+    assert (result.exit_code, result.stderr) == (2, f"{tmp_path}: error: Permission denied [unreadable]\n")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +328,7 @@ def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> 
     result = review("-", text=NAMESPACE + SOUND)
     assert result.exit_code == 1, result.output
     assert "securityContext.runAsNonRoot: Required value: must be true" in result.output
-    assert "warning: not reviewed; its Pod Security labels apply to jobs in it" in result.output
+    assert "<stdin>:1: not reviewed; its Pod Security labels apply to jobs in it" in result.stderr
     assert review("--namespace", "other", "-", text=NAMESPACE + SOUND).exit_code == 0
 
 
@@ -304,7 +356,7 @@ def test_nothing_in_a_file_reaches_the_terminal_as_it_is() -> None:
     text = SOUND.replace("name: job", f"name: {evil}").replace("type: learner", f"{evil}: 1\n    {evil}: 2")
     text = text.replace("kind: DIJob\n", f"kind: DIJob\n{evil}: 1\n")
     lines = review("-", text=text).stdout.splitlines()
-    assert lines[0] == "<stdin>:1: DIJob a\\u001b[31m\\n\\u202eb: denied"
+    assert any(line.startswith("<stdin>:4:18: error: DIJob a\\u001b[31m\\n\\u202eb: metadata.name: ") for line in lines)
     assert any("unknown field" in line for line in lines)
     assert any("duplicate key" in line for line in lines)
     assert all(line.isprintable() for line in lines)

@@ -79,10 +79,10 @@ async def test_a_secret_is_made_where_it_is_missing_and_read_back() -> None:
     cluster = MemoryCluster()
     store = TlsSecret(cluster, "system", "tls")
     missing = await store.read()
-    assert not missing.found
+    assert not missing.exists
     await store.write(missing, Changes({"tls.crt": b"", "tls.key": b"", "next.tls.crt": b"x"}, {"trusted": None}))
     made = await store.read()
-    assert made.found
+    assert made.exists
     assert made.contents == {"tls.crt": b"", "tls.key": b"", "next.tls.crt": b"x"}
     assert (cluster.find(SECRETS, "system", "tls") or {})["type"] == "kubernetes.io/tls"
 
@@ -146,7 +146,7 @@ async def test_targets_are_the_entries_that_call_our_service_or_a_url() -> None:
     configuration(cluster, MUTATING, **clients)
     conversion(cluster, **to_webhook(caBundle="%"))
     found = await Bundles(cluster, SCOPE).read()
-    assert [(str(one), [(entry.name, entry.bundle) for entry in one.entries], one.found) for one in found] == [
+    assert [(str(one), [(entry.name, entry.bundle) for entry in one.entries], one.exists) for one in found] == [
         ("mutatingwebhookconfigurations/jobgate", [("a", b""), ("c", b"kept")], True),
         ("validatingwebhookconfigurations/jobgate", [], False),
         ("customresourcedefinitions/jobs.test.dev", [("conversion", b"")], True),

@@ -55,8 +55,8 @@ def test_a_name_that_no_label_can_hold_is_left_out_of_the_labels() -> None:
 def test_what_is_made_once_is_other_each_time_and_not_in_the_manifest() -> None:
     secret = wanted(crew(secret=True), "Secret")
     assert "stringData" not in secret.manifest
-    assert secret.made()["stringData"] != secret.made()["stringData"]
-    assert secret.made()["metadata"] == secret.manifest["metadata"]
+    assert secret.manifest_to_create()["stringData"] != secret.manifest_to_create()["stringData"]
+    assert secret.manifest_to_create()["metadata"] == secret.manifest["metadata"]
 
 
 class Strange(Plugin[TrialArguments]):
@@ -97,7 +97,7 @@ def test_of_two_that_declare_one_object_the_first_does(monkeypatch: pytest.Monke
 
 def test_the_keys_of_ssh_are_made_beside_what_is_declared_of_their_secret() -> None:
     (secret,) = desired(replace(crew(), plugins={"ssh": SshArguments()}))
-    made = secret.made()
+    made = secret.manifest_to_create()
     assert set(made["data"]) == {
         "authorized_keys",
         "config",

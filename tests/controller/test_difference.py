@@ -18,7 +18,7 @@ HOSTS = "train-work-0.train\ntrain-work-1.train"
 
 def stored(kind: str, changes: dict[str, Any] | None = None, of: Crew = JOB) -> Any:
     """An object as the API server stores it, with what it fills in, and then these changes."""
-    found = merged(wanted(of, kind).made(), {"metadata": {"uid": "u", "resourceVersion": "1"}})
+    found = merged(wanted(of, kind).manifest_to_create(), {"metadata": {"uid": "u", "resourceVersion": "1"}})
     if kind == "Service":
         more = {
             "sessionAffinity": "None",

@@ -24,5 +24,5 @@ def test_the_readme_shows_the_report_on_an_example(file: str, sample: str, monke
     assert shown is not None
     reported = CliRunner().invoke(main, shlex.split(f"review {file}")).output
     for line in shown[1].splitlines():
-        pattern = ".*".join(re.escape(part) for part in line.strip().split("…"))
-        assert re.search(f"^ *{pattern}$", reported, re.MULTILINE), line
+        pattern = ".*".join(re.escape(part) for part in line.strip().removeprefix("* ").split("…"))
+        assert re.search(pattern, reported), line

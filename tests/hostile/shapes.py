@@ -1,4 +1,4 @@
-"""Jobs that cost much for their size: one function a shape, each of a kind and of a number that makes it larger."""
+"""Jobs that are expensive for their size: a function for each shape, with a kind, and a number that scales the job."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.kinds.samples import first_name, names_are_keys, task_shape, with_tas
 
 Shape: TypeAlias = Callable[[JobKind, int], dict[str, Any]]
 
-#: What a hostile text is full of: control characters, a line's end, what turns the direction of writing, half a pair.
+#: Characters of a hostile text: control characters, a line break, an override of the direction, an invisible space.
 NASTY = "\x1b[31m\n\x00\u202e\u200b"
 #: The plugins that every operator or our controller carries out.
 PLUGINS: dict[str, Any] = {plugin.name: [] for plugin in BUILT_IN if not plugin.imposed}
 
 
 def container(name: str = "main", **fields: Any) -> dict[str, Any]:
-    """Return a sound container."""
+    """Return a valid container."""
     return {"name": name, "image": "i", **fields}
 
 
 def template(*containers: Any, **spec: Any) -> dict[str, Any]:
-    """Return a pod template with these containers, or one sound one."""
+    """Return a pod template with these containers, or with one valid container."""
     return {"spec": {"containers": list(containers) or [container()], **spec}}
 
 
@@ -34,9 +34,9 @@ def job(kind: JobKind, tasks: Iterable[tuple[str, dict[str, Any]]], **spec: Any)
     return with_tasks(kind, tasks, **spec) | {"metadata": {"name": "costly", "namespace": "default"}}
 
 
-def one(kind: JobKind, made: dict[str, Any], **spec: Any) -> dict[str, Any]:
+def of_one_task(kind: JobKind, pod_template: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """Return a job of one task with this template."""
-    return job(kind, [(first_name(kind), {"template": made})], **spec)
+    return job(kind, [(first_name(kind), {"template": pod_template})], **spec)
 
 
 def _names(count: int) -> list[str]:
@@ -54,7 +54,7 @@ def after(kind: JobKind, *names: str) -> dict[str, Any]:
             return {"replicas": len(names) + 1}
 
 
-# Many of one thing
+# Many items of the same type
 
 
 def tiny_tasks(kind: JobKind, n: int) -> dict[str, Any]:
@@ -66,78 +66,78 @@ def sound_tasks(kind: JobKind, n: int) -> dict[str, Any]:
 
 
 def containers(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(*(container(f"c{number}") for number in range(n))))
+    return of_one_task(kind, template(*(container(f"c{number}") for number in range(n))))
 
 
 def init_containers(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(initContainers=[container(f"c{number}") for number in range(n)]))
+    return of_one_task(kind, template(initContainers=[container(f"c{number}") for number in range(n)]))
 
 
 def variables(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(
+    return of_one_task(
         kind, template(container(env=[{"name": f"V{number}", "value": f"$(V{number - 1})"} for number in range(n)]))
     )
 
 
 def ports(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(container(ports=[{"containerPort": 1 + number % 65535} for number in range(n)])))
+    return of_one_task(kind, template(container(ports=[{"containerPort": 1 + number % 65535} for number in range(n)])))
 
 
 def labels(kind: JobKind, n: int) -> dict[str, Any]:
     many = {f"l{number}": "v" for number in range(n)}
-    made = one(kind, {"metadata": {"labels": many, "annotations": many}, **template(nodeSelector=many)})
-    made["metadata"] |= {"labels": many, "annotations": many}
-    return made
+    document = of_one_task(kind, {"metadata": {"labels": many, "annotations": many}, **template(nodeSelector=many)})
+    document["metadata"] |= {"labels": many, "annotations": many}
+    return document
 
 
 def volumes(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(volumes=[{"name": f"v{number}", "emptyDir": {}} for number in range(n)]))
+    return of_one_task(kind, template(volumes=[{"name": f"v{number}", "emptyDir": {}} for number in range(n)]))
 
 
 def tolerations(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(tolerations=[{"key": f"k{number}", "operator": "Exists"} for number in range(n)]))
+    return of_one_task(kind, template(tolerations=[{"key": f"k{number}", "operator": "Exists"} for number in range(n)]))
 
 
 def node_affinity(kind: JobKind, n: int) -> dict[str, Any]:
     terms = [{"matchExpressions": [{"key": "a", "operator": "In", "values": [f"v{number}"]}]} for number in range(n)]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    return one(kind, template(affinity={"nodeAffinity": required}))
+    return of_one_task(kind, template(affinity={"nodeAffinity": required}))
 
 
 def plugin_arguments(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(), plugins={name: [f"--a{number}=b" for number in range(n)] for name in PLUGINS})
+    return of_one_task(kind, template(), plugins={name: [f"--a{number}=b" for number in range(n)] for name in PLUGINS})
 
 
 def unknown_plugins(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(), plugins={f"p{number}": [] for number in range(n)})
+    return of_one_task(kind, template(), plugins={f"p{number}": [] for number in range(n)})
 
 
 def resources(kind: JobKind, n: int) -> dict[str, Any]:
     amounts = {f"example.com/r{number}": "1" for number in range(n)}
-    return one(kind, template(container(resources={"limits": amounts, "requests": amounts})))
+    return of_one_task(kind, template(container(resources={"limits": amounts, "requests": amounts})))
 
 
 def host_aliases(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(hostAliases=[{"ip": "1", "hostnames": ["_"]}] * n))
+    return of_one_task(kind, template(hostAliases=[{"ip": "1", "hostnames": ["_"]}] * n))
 
 
 def unknown_fields(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template()) | {f"f{number}": number for number in range(n)}
+    return of_one_task(kind, template()) | {f"f{number}": number for number in range(n)}
 
 
 def finalizers(kind: JobKind, n: int) -> dict[str, Any]:
-    made = one(kind, template())
-    made["metadata"]["finalizers"] = [""] * n
-    return made
+    document = of_one_task(kind, template())
+    document["metadata"]["finalizers"] = [""] * n
+    return document
 
 
 def wrong_annotations(kind: JobKind, n: int) -> dict[str, Any]:
-    made = one(kind, template())
-    made["metadata"]["annotations"] = {f"-{number}/": number for number in range(n)}
-    return made
+    document = of_one_task(kind, template())
+    document["metadata"]["annotations"] = {f"-{number}/": number for number in range(n)}
+    return document
 
 
-# Each by each
+# Combinations of each with each
 
 
 def volumes_by_tasks(kind: JobKind, n: int) -> dict[str, Any]:
@@ -164,16 +164,16 @@ def policies_by_tasks(kind: JobKind, n: int) -> dict[str, Any]:
 def mounts_by_containers(kind: JobKind, n: int) -> dict[str, Any]:
     side = isqrt(n) + 1
     mounts = [{"name": f"v{number}", "mountPath": f"/m{number}"} for number in range(side)]
-    found = [container(f"c{number}", volumeMounts=mounts) for number in range(side)]
-    return one(
-        kind, template(*found, volumes=[{"name": f"v{n}", "emptyDir": {}} for n in range(side)]), plugins=PLUGINS
+    mounting = [container(f"c{number}", volumeMounts=mounts) for number in range(side)]
+    return of_one_task(
+        kind, template(*mounting, volumes=[{"name": f"v{n}", "emptyDir": {}} for n in range(side)]), plugins=PLUGINS
     )
 
 
 def mounts_of_nothing(kind: JobKind, n: int) -> dict[str, Any]:
     side = isqrt(n) + 1
     mounts = [{"name": f"v{number}", "mountPath": "/same"} for number in range(side)]
-    return one(kind, template(*(container(f"c{number}", volumeMounts=mounts) for number in range(side))))
+    return of_one_task(kind, template(*(container(f"c{number}", volumeMounts=mounts) for number in range(side))))
 
 
 def a_dense_graph(kind: JobKind, n: int) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def a_long_task_name(kind: JobKind, n: int) -> dict[str, Any]:
 def long_container_names(kind: JobKind, n: int) -> dict[str, Any]:
     mounts = [{"name": f"v{number}", "mountPath": f"/etc/volcano/{number}"} for number in range(n)]
     found = [container("x" * 10 * n + str(number), volumeMounts=mounts) for number in range(4)]
-    return one(kind, template(*found), plugins=PLUGINS)
+    return of_one_task(kind, template(*found), plugins=PLUGINS)
 
 
 def long_values(kind: JobKind, n: int) -> dict[str, Any]:
@@ -226,15 +226,15 @@ def long_values(kind: JobKind, n: int) -> dict[str, Any]:
         ports=[{"containerPort": 1, "name": text, "protocol": text, "hostIP": text}],
         livenessProbe={"httpGet": {"port": text, "path": "/"}},
     )
-    made = one(
+    document = of_one_task(
         kind, template(bad, restartPolicy=text, dnsPolicy=text, hostname=text, subdomain=text, runtimeClassName=text)
     )
-    made["spec"] |= {"cleanPodPolicy": text, "priority": text, "queue": text, "schedulerName": text}
-    made["spec"] |= {
+    document["spec"] |= {"cleanPodPolicy": text, "priority": text, "queue": text, "schedulerName": text}
+    document["spec"] |= {
         "policies": [{"event": text, "action": text, "timeout": text + "x"}],
         "runningEstimate": text + ".",
     }
-    return made
+    return document
 
 
 def nasty_texts(kind: JobKind, n: int) -> dict[str, Any]:
@@ -244,18 +244,18 @@ def nasty_texts(kind: JobKind, n: int) -> dict[str, Any]:
     bad = container(
         text, env=[{"name": text, "value": ""}], resources=amounts, volumeMounts=[{"name": text, "mountPath": text}]
     )
-    made = job(
+    document = job(
         kind,
         [(text, {"template": {"metadata": {"labels": {text: text}}, **template(bad, nodeSelector={text: text})}})],
         plugins={text: [text]},
     )
-    made["metadata"] |= {"name": text, "labels": {text: text}, "annotations": {text: text}}
-    return made
+    document["metadata"] |= {"name": text, "labels": {text: text}, "annotations": {text: text}}
+    return document
 
 
 def long_quantities(kind: JobKind, n: int) -> dict[str, Any]:
     exponent = {"cpu": "1" * n, "memory": "0." + "1" * n + "e999", "ephemeral-storage": "9" * n + "Ei"}
-    return one(kind, template(container(resources={"limits": exponent, "requests": exponent})))
+    return of_one_task(kind, template(container(resources={"limits": exponent, "requests": exponent})))
 
 
 # Wrong, and many of it
@@ -264,7 +264,7 @@ def long_quantities(kind: JobKind, n: int) -> dict[str, Any]:
 def the_same_name(kind: JobKind, n: int) -> dict[str, Any]:
     many = [container(ports=[{"containerPort": 1, "name": "p"}] * 2, env=[{"name": "E"}] * 2) for _ in range(n)]
     if names_are_keys(kind):
-        return one(kind, template(*many))
+        return of_one_task(kind, template(*many))
     return job(kind, (("t", {"template": template(container(), container())}) for _ in range(n)))
 
 
@@ -274,7 +274,9 @@ def broken_fields(kind: JobKind, n: int) -> dict[str, Any]:
 
 
 def broken_containers(kind: JobKind, n: int) -> dict[str, Any]:
-    return one(kind, template(*([None, [], "x", 7, {"name": 1}, {"env": {}}, {"ports": [None]}] * (n // 7 + 1))))
+    return of_one_task(
+        kind, template(*([None, [], "x", 7, {"name": 1}, {"env": {}}, {"ports": [None]}] * (n // 7 + 1)))
+    )
 
 
 def deep_values(kind: JobKind, n: int) -> dict[str, Any]:
@@ -282,9 +284,9 @@ def deep_values(kind: JobKind, n: int) -> dict[str, Any]:
     nested: Any = "x"
     for level in range(200):
         nested = [nested] if level % 2 else {"a": nested}
-    made = one(kind, template(container(command=[nested] * (n // 200 + 1))), plugins={"env": nested})
-    made["metadata"]["annotations"] = nested
-    return made
+    document = of_one_task(kind, template(container(command=[nested] * (n // 200 + 1))), plugins={"env": nested})
+    document["metadata"]["annotations"] = nested
+    return document
 
 
 def privileged_everywhere(kind: JobKind, n: int) -> dict[str, Any]:
@@ -293,7 +295,7 @@ def privileged_everywhere(kind: JobKind, n: int) -> dict[str, Any]:
         container(f"c{number}", securityContext=context, ports=[{"containerPort": 1, "hostPort": 1}])
         for number in range(n)
     ]
-    return one(
+    return of_one_task(
         kind,
         template(
             *found,

@@ -1,4 +1,4 @@
-"""What is fuzzed: each target with its inputs and the properties that hold for all of them."""
+"""The targets of the fuzzer: each with its inputs, and the properties that all inputs must have."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PATCH_PER_BYTE: Final = 16
 
 
 class Restricted:
-    """A cluster whose namespaces are held to the restricted Pod Security level."""
+    """A cluster in which all namespaces enforce the Pod Security level restricted."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return a namespace."""
@@ -52,7 +52,7 @@ class Restricted:
         return {"metadata": {"labels": {ENFORCE: "restricted"}}}
 
 
-#: What the level rejects in a pod: it may come into no stored job, however wrong that is.
+#: Fields of a pod that the level rejects. No update may add them to a stored job, even to one with other faults.
 SMUGGLED: Final[tuple[dict[str, Any], ...]] = (
     {"hostPID": True},
     {"volumes": [{"name": "smuggled", "hostPath": {"path": "/"}}]},
@@ -63,7 +63,7 @@ SMUGGLED: Final[tuple[dict[str, Any], ...]] = (
 def asked(
     kind: JobKind, document: Any, old: Any = None, phase: Phase = Phase.VALIDATE, objects: Objects | None = None
 ) -> Response:
-    """The answer to a review, which is bounded and can be written, whatever it is."""
+    """Return the response to a review, and check that it is of limited size and can be encoded."""
     request = Request(
         uid="1",
         api_version=kind.gvk.api_version,
@@ -83,33 +83,35 @@ def asked(
 
 
 def check_review(kind: JobKind, value: Any) -> None:
-    """Any object has a verdict; a mutation only adds, applies, and has nothing to add to what it gave."""
+    """Any object gets a verdict. A patch only adds, can be applied, and a second mutation adds nothing."""
     document, old = value["object"], value.get("old")
     for stored in (None, old):
         asked(kind, document, stored)
         mutation = asked(kind, document, stored, Phase.MUTATE)
         assert {operation["op"] for operation in mutation.patch} <= {"add"}
         if mutation.allowed and isinstance(document, dict):
-            made = jsonpatch.apply_patch(document, list(mutation.patch))
-            assert holds(made, document)
-            assert not asked(kind, made, stored, Phase.MUTATE).patch
-            # What mutation adds is what validation looks at: the verdict is the same without it.
-            assert asked(kind, made, stored).allowed is asked(kind, document, stored).allowed
+            mutated = jsonpatch.apply_patch(document, list(mutation.patch))
+            assert contains(mutated, document)
+            assert not asked(kind, mutated, stored, Phase.MUTATE).patch
+            # Validation sets the defaults again: the verdict is the same without the mutation.
+            assert asked(kind, mutated, stored).allowed is asked(kind, document, stored).allowed
 
 
-def holds(made: Any, written: Any) -> bool:
-    """Tell whether an object has all that was written, and a value where null was."""
+def contains(mutated: Any, written: Any) -> bool:
+    """Return whether an object has all values that were written, and any value instead of null."""
     if written is None:
         return True
     if isinstance(written, dict):
-        return isinstance(made, dict) and all(key in made and holds(made[key], value) for key, value in written.items())
+        return isinstance(mutated, dict) and all(
+            key in mutated and contains(mutated[key], value) for key, value in written.items()
+        )
     if isinstance(written, list):
-        return isinstance(made, list) and len(made) >= len(written) and all(map(holds, made, written))
-    return type(made) is type(written) and bool(made == written)
+        return isinstance(mutated, list) and len(mutated) >= len(written) and all(map(contains, mutated, written))
+    return type(mutated) is type(written) and bool(mutated == written)
 
 
 def check_ratchet(kind: JobKind, value: Any) -> None:
-    """What is stored is not rejected again: not with its spec untouched, not with a harmless change beside."""
+    """An update of a stored object is allowed if it changes no spec, or only a harmless field."""
     stored = value["stored"]
     labelled = {**stored, "metadata": {"name": "a", "labels": {"a": "b"}}, "status": {}}
     for phase in Phase:
@@ -124,7 +126,7 @@ def check_ratchet(kind: JobKind, value: Any) -> None:
 
 
 def check_smuggled(kind: JobKind, value: Any) -> None:
-    """Whatever is wrong with a stored job, a pod of it gets no more of its host by an UPDATE."""
+    """No UPDATE gives the pods of a stored job more access to their hosts, whatever faults the job has."""
     stored = value["stored"]
     before = len(orjson.dumps(stored))
     for place in _pods(kind, stored):
@@ -137,7 +139,7 @@ def check_smuggled(kind: JobKind, value: Any) -> None:
 
 
 def _pods(kind: JobKind, document: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    """Yield where the pod specs of a job's templates are, as far as they are objects of no exempt runtime class."""
+    """Yield the places of the pod specs in a job, except those of exempt runtime classes."""
     for place, task in task_places(kind, document):
         spec = mapping(task.get("template")).get("spec")
         if isinstance(spec, dict) and not spec.get("runtimeClassName"):
@@ -145,30 +147,30 @@ def _pods(kind: JobKind, document: dict[str, Any]) -> Iterator[tuple[str | int, 
 
 
 def check_pod(value: Any) -> None:
-    """Any pod has an answer; one that is wired is wired once, and then passes."""
+    """Any pod gets a response. A second mutation changes nothing, and validation allows the wired pod."""
     for phase in Phase:
         answer = of_pods.ask(value, phase)
         if answer is not None:
             assert len(orjson.dumps(answer.to_review())) <= ANSWER + PATCH_PER_BYTE * size_of(value)
     answer = of_pods.ask(value)
     if answer is not None and answer.allowed and answer.patch:
-        made = jsonpatch.apply_patch(copy.deepcopy(value), list(answer.patch))
-        again = of_pods.ask(made)
+        wired = jsonpatch.apply_patch(copy.deepcopy(value), list(answer.patch))
+        again = of_pods.ask(wired)
         assert again is not None
         assert (list(again.patch), again.allowed) == ([], True)
-        passed = of_pods.ask(made, Phase.VALIDATE)
+        passed = of_pods.ask(wired, Phase.VALIDATE)
         assert passed is None or passed.allowed
 
 
 def check_body(value: Any) -> None:
-    """Any bytes are an AdmissionReview, or rejected in a short sentence."""
-    said = ""
+    """Any bytes are read as an AdmissionReview, or rejected with a short message."""
+    message = ""
     try:
         Request.parse(decode(value.encode("utf-8", "surrogatepass")))
     except (BadRequest, Malformed) as error:
-        said = str(error)
-    assert len(said) < 1000
-    assert said.isprintable()
+        message = str(error)
+    assert len(message) < 1000
+    assert message.isprintable()
 
 
 def check_yaml(value: Any) -> None:

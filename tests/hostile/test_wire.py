@@ -17,7 +17,7 @@ from jobgate.installation.handbook import title
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
 from tests.hostile.requests import DIJOB, MUTATE, PODS, TORCHJOB, VALIDATE, envelope, job, patch, review, texts
-from tests.hostile.shapes import NASTY, container, one, template
+from tests.hostile.shapes import NASTY, container, of_one_task, template
 from tests.webhook.server.test_tls import client
 from tests.webhook.server.wire import Connection, Running, Shown, chunked, head, post
 from webhook import Phase
@@ -159,7 +159,9 @@ async def test_deletions_and_subresources_are_allowed_unchanged(
 
 
 @pytest.mark.parametrize("changed", [{"dryRun": True}, {"userInfo": {"username": "x", "groups": ["system:masters"]}}])
-@pytest.mark.parametrize("document", [job(), one(DIJOB, template(container("Not a name")))], ids=["sound", "broken"])
+@pytest.mark.parametrize(
+    "document", [job(), of_one_task(DIJOB, template(container("Not a name")))], ids=["sound", "broken"]
+)
 async def test_a_repeated_request_and_another_user_get_the_same_verdict(
     server: Running, document: dict[str, Any], changed: dict[str, Any]
 ) -> None:
@@ -175,13 +177,13 @@ async def test_a_repeated_request_and_another_user_get_the_same_verdict(
 #: Jobs with hostile names and keys.
 NAMED: dict[str, dict[str, Any]] = {
     "a task's name": job() | {"spec": {"tasks": [{"name": f"a{NASTY}", "template": {}}]}},
-    "a container's name": one(DIJOB, template(container(f"a{NASTY}"))),
-    "a label's key": one(DIJOB, {"metadata": {"labels": {f"a{NASTY}": "b"}}, **template()}),
-    "a resource": one(DIJOB, template(container(resources={"limits": {f"a{NASTY}": "x"}}))),
-    "a plugin": one(DIJOB, template(), plugins={f"a{NASTY}": []}),
-    "an unknown field": one(DIJOB, template(**{f"a{NASTY}": 1})),
-    "the job's name": {**one(DIJOB, template(container("A"))), "metadata": {"name": f"a{NASTY}"}},
-    "homoglyphs": one(DIJOB, template(container("mаin"))),  # noqa: RUF001  # the letter is Cyrillic
+    "a container's name": of_one_task(DIJOB, template(container(f"a{NASTY}"))),
+    "a label's key": of_one_task(DIJOB, {"metadata": {"labels": {f"a{NASTY}": "b"}}, **template()}),
+    "a resource": of_one_task(DIJOB, template(container(resources={"limits": {f"a{NASTY}": "x"}}))),
+    "a plugin": of_one_task(DIJOB, template(), plugins={f"a{NASTY}": []}),
+    "an unknown field": of_one_task(DIJOB, template(**{f"a{NASTY}": 1})),
+    "the job's name": {**of_one_task(DIJOB, template(container("A"))), "metadata": {"name": f"a{NASTY}"}},
+    "homoglyphs": of_one_task(DIJOB, template(container("mаin"))),  # noqa: RUF001  # the letter is Cyrillic
 }
 
 
@@ -192,7 +194,7 @@ async def test_no_control_character_of_a_name_reaches_a_terminal(server: Running
 
 
 async def test_no_control_character_of_a_map_key_reaches_a_terminal(server: Running) -> None:
-    document = one(TORCHJOB, template(container("A")))
+    document = of_one_task(TORCHJOB, template(container("A")))
     document["spec"]["torchTaskSpecs"] = {f"a{NASTY}": {"template": template(container("A")), "numTasks": "x"}}
     for phase in Phase:
         answer = await server.ask(review(document, kind=TORCHJOB, phase=phase))
@@ -231,12 +233,16 @@ def logged(replica: Replica) -> list[str]:
 
 SECRET = "hunter2-s3cret"
 SECRETS: dict[str, dict[str, Any]] = {
-    "a variable": one(DIJOB, template(container("A", env=[{"name": "T", "value": SECRET}, {"name": "T"}]))),
-    "a variable of the wrong type": one(DIJOB, template(container(env=[{"name": "T", "value": {"a": SECRET}}]))),
-    "variables that are no list": one(DIJOB, template(container(env={"T": SECRET}))),
-    "a command": one(DIJOB, template(container("A", command=SECRET, args={"x": SECRET}))),
-    "an annotation": one(DIJOB, {"metadata": {"annotations": {"a b": SECRET, "c": [SECRET]}}, **template()}),
-    "an argument of a plugin": one(DIJOB, template(), plugins={"ssh": SECRET, "env": {"a": SECRET}, "x": [SECRET]}),
+    "a variable": of_one_task(DIJOB, template(container("A", env=[{"name": "T", "value": SECRET}, {"name": "T"}]))),
+    "a variable of the wrong type": of_one_task(
+        DIJOB, template(container(env=[{"name": "T", "value": {"a": SECRET}}]))
+    ),
+    "variables that are no list": of_one_task(DIJOB, template(container(env={"T": SECRET}))),
+    "a command": of_one_task(DIJOB, template(container("A", command=SECRET, args={"x": SECRET}))),
+    "an annotation": of_one_task(DIJOB, {"metadata": {"annotations": {"a b": SECRET, "c": [SECRET]}}, **template()}),
+    "an argument of a plugin": of_one_task(
+        DIJOB, template(), plugins={"ssh": SECRET, "env": {"a": SECRET}, "x": [SECRET]}
+    ),
 }
 
 
@@ -254,7 +260,7 @@ async def test_requests_do_not_add_series_to_the_metrics(server: Running) -> Non
         for number in numbers:
             await server.ask(head("GET", f"/{number}"))
             await server.ask(other(f"Kind{number}"))
-            await server.ask(review(one(DIJOB, template(container(f"A{number}"))), uid=f"u{number}"))
+            await server.ask(review(of_one_task(DIJOB, template(container(f"A{number}"))), uid=f"u{number}"))
         return len(await server.metrics())
 
     assert await series(range(20)) == await series(range(20, 60))
@@ -289,7 +295,7 @@ async def test_addresses_in_a_job_are_never_called(server: Running) -> None:
     bad = container(
         image=f"127.0.0.1:{port}/x:1", lifecycle={"postStart": {"httpGet": {"host": "127.0.0.1", "port": port}}}
     )
-    document = one(
+    document = of_one_task(
         DIJOB, template(bad, volumes=[{"name": "n", "nfs": {"server": "127.0.0.1", "path": url}}]), plugins={"svc": []}
     )
     document["metadata"]["annotations"] = {"example.com/url": url}
@@ -314,7 +320,9 @@ async def listening(asked: list[bytes]) -> asyncio.Server:
 )
 async def test_user_texts_are_never_rendered(server: Running, text: str) -> None:
     found = container(command=["sh", "-c", text], env=[{"name": "T", "value": text}])
-    document = one(DIJOB, {"metadata": {"annotations": {"a": text}}, **template(found)}, plugins={"env": [], "svc": []})
+    document = of_one_task(
+        DIJOB, {"metadata": {"annotations": {"a": text}}, **template(found)}, plugins={"env": [], "svc": []}
+    )
     answer = await server.ask(review(document, phase=Phase.MUTATE))
     assert answer.response["allowed"]
     assert text not in str(patch(answer))

@@ -284,9 +284,8 @@ RAW = (FOLDER / "openpai" / "marketplace.yaml").read_text().replace('"{{ mountPa
         (f"name: x\n{CMD}", "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
         (RAW, "FILE: is an OpenPAI file; run: jobgate import openpai FILE"),
         (ITEM, 'FILE:5: {{ … }} needs quotes, as YAML takes braces for a mapping; write: mountPath: "{{ path }}"'),
-        ("a: {{ .Values.b }}", "if this is a Helm template"),
     ],
-    ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes", "a Helm template"],
+    ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes"],
 )  # fmt: skip
 def test_what_is_of_openpai_or_lacks_quotes_is_said_with_what_is_right(
     command: str, text: str, said: str, tmp_path: Path
@@ -295,6 +294,7 @@ def test_what_is_of_openpai_or_lacks_quotes_is_said_with_what_is_right(
     file.write_text(text)
     done = CliRunner().invoke(main, [command, str(file)])
     assert done.exit_code == 2
+    said = said.replace(": ", ": error: ", 1) if command == "review" else said
     assert said.replace("FILE", str(file)) in done.stderr
     done = CliRunner().invoke(main, [command, "-"], input=text)
     assert done.exit_code == 2

@@ -1,4 +1,4 @@
-"""What is said of the operator of a kind is not said where jobgate itself runs the jobs."""
+"""Warnings about the operator of a kind are not given if jobgate itself runs the jobs."""
 
 from dataclasses import replace
 from typing import Any
@@ -94,10 +94,10 @@ def test_a_job_is_judged_by_who_runs_it(written: dict[str, Any], of_the_operator
     before = judge(written, ReviewOptions(kinds=KINDS))
     assert of_the_operator in f"{before.status} {before.warnings}"
     verdict = judge(written, ReviewOptions(kinds=KINDS, settings=RUNS))
-    said = " ".join(one for one in verdict.warnings if "plugin" not in one)
+    warnings = " ".join(text for text in verdict.warnings if "plugin" not in text)
     assert verdict.status is None
-    assert of_the_runner in said
-    assert bool(said) == bool(of_the_runner)
+    assert of_the_runner in warnings
+    assert bool(warnings) == bool(of_the_runner)
 
 
 @pytest.mark.parametrize(("settings", "who"), [(Settings(), "torch-on-k8s"), (RUNS, "the runner")])

@@ -60,8 +60,10 @@ def answers(document: dict[str, Any], old: dict[str, Any]) -> list[Response]:
 
 def quotes(response: Response) -> bool:
     """Tell whether an answer has the secret in what it says: all findings, and not only those that it has room for."""
-    said = [*map(str, response.causes), *map(str, response.notices), response.later]
-    return SECRET in "".join(said) or SECRET.encode() in orjson.dumps({**response.to_review()["response"], "patch": ""})
+    texts = [*map(str, response.causes), *map(str, response.notices), response.later]
+    return SECRET in "".join(texts) or SECRET.encode() in orjson.dumps(
+        {**response.to_review()["response"], "patch": ""}
+    )
 
 
 def name_of(document: dict[str, Any], steps: Steps) -> str | None:

@@ -65,7 +65,7 @@ def variables(document: dict[str, Any], container: str = "main") -> dict[str, An
 
 
 def reported(findings: Iterable[Cause | Notice]) -> list[str]:
-    """Return what is said, notices with a word before them."""
+    """Return the texts of findings, each notice with a word before it."""
     return [str(one) if isinstance(one, Cause) else f"notice: {one}" for one in findings]
 
 

@@ -1,4 +1,4 @@
-"""The arguments of plugins: Volcano's flags or a mapping; what is wrong with them is said where, without a value."""
+"""The arguments of plugins: Volcano's flags or a mapping. A fault is reported at its place, without the value."""
 
 from typing import Annotated, Any
 

@@ -18,7 +18,7 @@ def one(*parts: Any, arguments: SvcArguments | None = None, **fields: Any) -> Cr
     return crew(*parts, **{"plugins": {"svc": arguments or SvcArguments()}} | fields)
 
 
-def said(of: Crew, **flags: bool) -> list[str]:
+def findings_of(of: Crew, **flags: bool) -> list[str]:
     arguments = SvcArguments.model_validate({flag.replace("_", "-"): value for flag, value in flags.items()})
     return reported(Svc().check(of, arguments, PATH))
 
@@ -216,13 +216,13 @@ def test_a_job_whose_lists_no_config_map_holds_gets_none_and_its_pods_no_variabl
     ],
 )  # fmt: skip
 def test_an_object_in_the_way_is_reported(parts: Any, expected: list[str]) -> None:
-    assert said(one(parts)) == expected
+    assert findings_of(one(parts)) == expected
 
 
 def test_what_to_publish_has_no_effect_on_a_service_that_the_operator_makes() -> None:
     of = one(service="di-train", service_made=True)
-    assert said(of) == []
-    assert said(of, publish_not_ready_addresses=True) == [
+    assert findings_of(of) == []
+    assert findings_of(of, publish_not_ready_addresses=True) == [
         "notice: spec.plugins[svc]: --publish-not-ready-addresses has no effect: the operator creates the Service di-train"
     ]
 

@@ -78,8 +78,8 @@ def held(kind: JobKind, document: dict[str, Any]) -> tuple[int, int]:
     ids=["tasks", "tasks and volumes", "volumes", "containers", "a map of tasks"],
 )
 def test_the_weight_is_the_memory_that_a_job_takes(kind: JobKind, document: dict[str, Any]) -> None:
-    size, said = held(kind, document)
-    assert 0.7 * size <= said <= 1.3 * size + 2048
+    size, weighed = held(kind, document)
+    assert 0.7 * size <= weighed <= 1.3 * size + 2048
 
 
 @pytest.mark.parametrize(

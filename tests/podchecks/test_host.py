@@ -2,7 +2,7 @@ from jobgate.podchecks import host
 from tests.podchecks.verdict import Case, judged, pod
 
 CASES: list[Case] = [
-    ("nothing said is fine", pod(), []),
+    ("an empty pod is valid", pod(), []),
     ("host namespaces may all be shared", pod({"hostNetwork": True, "hostPID": True, "hostIPC": True}), []),
     ("a pod may have users of its own", pod({"hostUsers": False, "hostNetwork": False}), []),
     (

@@ -54,13 +54,13 @@ TAKEN: list[tuple[str, Json]] = [
 
 #: What it rejects: a container, and the faults as `path: message` begins, with the paths below the container's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
-    ("nothing said", mounts({}), ["volumeMounts[0].name: Required", "volumeMounts[0].mountPath: Required"]),
+    ("an empty mount", mounts({}), ["volumeMounts[0].name: Required", "volumeMounts[0].mountPath: Required"]),
     ("a volume that is not there", mounts(mount(name="gone")), ['volumeMounts[0].name: Not found: "gone"']),
     ("two volumes at one place", mounts(mount(), mount(name="data")), ["volumeMounts[1].mountPath: Duplicate"]),
     ("an absolute part", mounts(mount(subPath="/a")), ["volumeMounts[0].subPath: Invalid"]),
     ("a part outside", mounts(mount(subPath="a/../..")), ["volumeMounts[0].subPath: Invalid"]),
     (
-        "a part said twice",
+        "a part twice",
         mounts(mount(subPath="a", subPathExpr="$(A)")),
         [
             'volumeMounts[0].subPathExpr: Invalid value: "$(A)": may not be set together with subPath: remove one of them'

@@ -10,7 +10,7 @@ def claiming(*claims: dict[str, Any]) -> dict[str, Any]:
 
 #: The classes and runtimes that these name are no cluster's own: what they say can be judged without one.
 CASES: list[Case] = [
-    ("nothing said is fine", pod(), []),
+    ("an empty pod is valid", pod(), []),
     ("any scheduler may be named", pod({"schedulerName": "My Scheduler!"}), []),
     ("restartPolicy is one of three", pod({"restartPolicy": "OnFailure"}), []),
     ("or empty, which is Always", pod({"restartPolicy": ""}), []),

@@ -227,7 +227,7 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
 #: What it rejects of the claim that is made for an ephemeral volume, with the paths below its template.
 REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
     (
-        "nothing said",
+        "an empty template",
         {"ephemeral": {"volumeClaimTemplate": {}}},
         ["spec.accessModes: Required", "spec.resources.requests[storage]: Required"],
     ),

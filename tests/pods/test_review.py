@@ -1,4 +1,4 @@
-"""What is put into a pod, and what is said of one that lacks it."""
+"""What is added to a pod, and the causes if it is missing."""
 
 from copy import deepcopy
 from typing import Any

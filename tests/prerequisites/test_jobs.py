@@ -70,7 +70,7 @@ def answer(
     return review(request, phase, KINDS, Settings(), objects=known, access=access)
 
 
-def said(job: dict[str, Any], known: Known, access: Access | None = None) -> list[str]:
+def causes_of(job: dict[str, Any], known: Known, access: Access | None = None) -> list[str]:
     """The causes for which a job is rejected."""
     return [str(cause) for cause in answer(job, known, Phase.VALIDATE, access).causes]
 
@@ -88,7 +88,7 @@ START = "DIJob train → "
 @pytest.mark.parametrize("names", [["mnist"], ["imagenet"], ["imagenet", "imagenet-only-validation"], ["debug-hook"]])
 def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
     job = stored(dijob(*({"name": name} for name in names)), EXAMPLES)
-    assert not said(job, EXAMPLES)
+    assert not causes_of(job, EXAMPLES)
     recorded = read_record(job["metadata"]["annotations"][RECORD])
     assert [f"Prerequisite/{name}" for name in names] == [one for one in recorded if one.startswith("Prerequisite/")]
     assert all(len(one["hash"]) == 16 for one in recorded.values())
@@ -143,7 +143,7 @@ NEGATIVES: list[tuple[dict[str, Any], list[dict[str, Any]], str, ProblemReason, 
 def test_a_job_whose_pods_could_not_have_them_is_rejected_with_the_reason_and_the_way_from_the_job(
     job: Any, documents: Any, path: str, reason: ProblemReason, text: str
 ) -> None:
-    (found,) = (one for one in said(job, Known(documents)) if reason in one)
+    (found,) = (one for one in causes_of(job, Known(documents)) if reason in one)
     assert found.startswith(f"{path}: ")
     assert f": {reason}: {START[:-3]}" in found
     assert text in found
@@ -155,7 +155,7 @@ def test_every_reason_is_rejected_at_admission() -> None:
 
 @pytest.mark.parametrize(("job", "documents"), [case[:2] for case in NEGATIVES if case[1]])
 def test_a_user_without_the_right_to_an_item_learns_nothing_of_what_is_in_it(job: Any, documents: Any) -> None:
-    causes = said(job, Known(documents), Granted({}))
+    causes = causes_of(job, Known(documents), Granted({}))
     assert any(f"user 'alice' cannot use {C} " in one for one in causes)
     shown = [one for one in causes for reason in {*ProblemReason} - {ProblemReason.FORBIDDEN} if f": {reason}: " in one]
     assert shown == []
@@ -170,7 +170,7 @@ def test_a_user_without_the_right_is_not_held_to_what_is_wrong_with_a_stored_ite
 
 
 def test_the_annotation_of_other_kinds_is_rejected_on_a_dijob() -> None:
-    (text,) = said(dijob(pod=template("mnist")), EXAMPLES)
+    (text,) = causes_of(dijob(pod=template("mnist")), EXAMPLES)
     place = "spec.tasks[0].template.metadata.annotations[jobgate.dev/prerequisites]"
     assert text.startswith(f"{place}: Forbidden: a DIJob names its prerequisites in spec.prerequisites")
 
@@ -183,7 +183,7 @@ def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind
         "ClusterPrerequisite/a",
         "ClusterPrerequisite/b",
     ]
-    assert any("UnknownReference" in one for one in said(job, Known([])))
+    assert any("UnknownReference" in one for one in causes_of(job, Known([])))
     spread = {
         "kind": kind,
         "metadata": {"name": "train", "annotations": {ANNOTATION: "ClusterPrerequisite/b"}},
@@ -197,7 +197,7 @@ def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind
 @pytest.mark.parametrize("text", ["[", '[{"kind": "ClusterPrerequisite"}]', "Other/a", "[1]", "A b"])
 def test_an_annotation_that_names_none_is_rejected_with_the_form(text: str) -> None:
     job = {"kind": "Job", "metadata": {"name": "train"}, **others(text)["Job"]}
-    assert any("annotations[jobgate.dev/prerequisites]: Invalid value" in one for one in said(job, EXAMPLES))
+    assert any("annotations[jobgate.dev/prerequisites]: Invalid value" in one for one in causes_of(job, EXAMPLES))
 
 
 def test_a_user_without_the_right_to_an_item_is_rejected_by_its_name_and_with_it_allowed() -> None:
@@ -205,11 +205,11 @@ def test_a_user_without_the_right_to_an_item_is_rejected_by_its_name_and_with_it
         dijob(wants("mnist")),
         ["Prerequisite/mnist", "ClusterPrerequisite/mnist", "ClusterPrerequisite/install-wget"],
     )
-    assert not said(job, EXAMPLES, Granted({"alice": every}))
-    (text,) = said(job, EXAMPLES, Granted({"alice": every[:2]}))
+    assert not causes_of(job, EXAMPLES, Granted({"alice": every}))
+    (text,) = causes_of(job, EXAMPLES, Granted({"alice": every[:2]}))
     assert text.startswith("spec.tasks[0].prerequisites[0]: Forbidden: DIJob train → Prerequisite mnist → ")
     assert "user 'alice' cannot use ClusterPrerequisite install-wget: ask for the verb use" in text
-    (text, *_) = said(job, EXAMPLES, Granted({}, unknown=True))
+    (text, *_) = causes_of(job, EXAMPLES, Granted({}, unknown=True))
     assert "cannot be checked now" in text
 
 
@@ -267,7 +267,7 @@ def test_where_items_are_not_known_a_review_says_so_and_a_server_rejects() -> No
     response = answer(job, Nothing([]), Phase.VALIDATE)
     assert response.allowed
     assert any("not known here" in str(one) for one in response.notices)
-    (text,) = said(job, Nothing([]), Granted({}))
+    (text,) = causes_of(job, Nothing([]), Granted({}))
     assert "not known yet: retry" in text
 
 
@@ -291,7 +291,7 @@ def test_any_json_in_the_lists_has_an_answer(value: Any) -> None:
 @pytest.mark.parametrize("of_job", [True, False])
 def test_a_name_that_no_item_can_have_is_rejected(of_job: bool) -> None:
     wrong = [wants("A b")]
-    (text,) = said(dijob(of_job=wrong) if of_job else dijob(*wrong), EXAMPLES)
+    (text,) = causes_of(dijob(of_job=wrong) if of_job else dijob(*wrong), EXAMPLES)
     assert text.startswith(f"spec.{'' if of_job else 'tasks[0].'}prerequisites: Invalid value")
     assert "'A b' is no name of an item" in text
 

@@ -61,11 +61,11 @@ def prerequisites(rights: Rights, known: Known = EXAMPLES, runs: Iterable[str] =
 
 def pod(annotation: str | None, owner: tuple[str, str] | None = None, **metadata: Any) -> dict[str, Any]:
     """A pod with one container."""
-    said = {"annotations": {ANNOTATION: annotation}} if annotation is not None else {}
+    annotations = {"annotations": {ANNOTATION: annotation}} if annotation is not None else {}
     owned = [{"apiVersion": owner[0], "kind": owner[1], "name": "o", "uid": "1", "controller": True}] if owner else None
     return {
         "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "one", **said, **({"ownerReferences": owned} if owned else {}), **metadata},
+        "metadata": {"name": "one", **annotations, **({"ownerReferences": owned} if owned else {}), **metadata},
         "spec": {"containers": [{"name": "main", "image": "x", "command": ["python"]}]},
     }  # fmt: skip
 

@@ -13,7 +13,7 @@ from tests.prerequisites.items import Known, examples, item, named, starts, want
 MOUNTED = ("confignfs", "/mnt/confignfs_pvc", "", False)
 
 
-def said(references: list[Reference], documents: list[dict[str, Any]]) -> list[str]:
+def messages_of(references: list[Reference], documents: list[dict[str, Any]]) -> list[str]:
     """What is wrong with references, problem by problem."""
     resolution = resolve(references, Known(documents).find())
     return [one.message("DIJob train") for one in (*resolution.problems, *content_of(resolution)[1])]
@@ -202,7 +202,7 @@ VARIABLE = [{"name": "path"}]
 def test_what_cannot_be_resolved_says_its_reason_and_the_whole_chain(
     references: list[Reference], documents: list[dict[str, Any]], expected: str
 ) -> None:
-    assert said(references, documents) == [expected]
+    assert messages_of(references, documents) == [expected]
 
 
 CLUSTER_LOOP = [item("x", require=[wants("y")]), item("y", require=[wants("z")]), item("z", require=[wants("x")])]
@@ -214,7 +214,7 @@ UP, C, P = "Cycle: DIJob train → ", "ClusterPrerequisite", "Prerequisite"
     [
         ("an item requires itself", named("a"), [item("a", require=[wants("a")])], [f"{C} a", f"{C} a"], f"{C} a"),
         ("a namespaced one does", named("a", P), [item("a", P, require=[wants("a", P)])], [f"{P} a", f"{P} a"], f"{P} a"),
-        ("two namespaced ones, by the kind that is meant where none is said", named("a", P),
+        ("two namespaced ones, by the kind that is meant if none is written", named("a", P),
          [item("a", P, require=[wants("b")]), item("b", P, require=[wants("a")])], [f"{P} a", f"{P} b", f"{P} a"], f"{P} a"),
         ("cluster items behind a namespaced one", named("a", P), [item("a", P, require=[wants("x", C)]), *CLUSTER_LOOP],
          [f"{P} a", f"{C} x", f"{C} y", f"{C} z", f"{C} x"], f"{C} x"),
@@ -234,7 +234,7 @@ def test_a_circle_is_shown_as_the_whole_way_from_the_job_and_ends_where_it_close
     case: str, reference: Reference, documents: list[dict[str, Any]], way: list[str], requires_itself: str
 ) -> None:
     expected = f"{UP}{' → '.join(way)}: {requires_itself} requires itself: remove one of these requirements"
-    assert said([reference], documents) == [expected], case
+    assert messages_of([reference], documents) == [expected], case
 
 
 def test_a_diamond_is_no_circle_and_its_foot_is_there_once() -> None:
@@ -253,7 +253,7 @@ def test_a_diamond_is_no_circle_and_its_foot_is_there_once() -> None:
 def test_a_fault_at_the_foot_of_a_diamond_is_reported_once() -> None:
     documents = [item("top", require=[wants("left"), wants("right")]), item("left", require=[wants("foot")]),
                  item("right", require=[wants("foot")]), item("foot", cmd=starts("ls {{ x }}"))]  # fmt: skip
-    (text,) = said([named("top")], documents)
+    (text,) = messages_of([named("top")], documents)
     assert text.startswith("UndeclaredPlaceholder: DIJob train → ClusterPrerequisite top → ClusterPrerequisite left → ")
 
 
@@ -263,7 +263,7 @@ def test_as_many_items_in_a_row_as_are_allowed_resolve() -> None:
 
 def test_the_depth_counts_from_the_job_through_both_scopes() -> None:
     documents = [item("start", P, require=[wants("i0", C)]), *chain(DEPTH)]
-    (text,) = said([named("start", P)], documents)
+    (text,) = messages_of([named("start", P)], documents)
     assert text.startswith("DepthExceeded: DIJob train → Prerequisite start → ClusterPrerequisite i0 → ")
 
 
@@ -298,4 +298,4 @@ def test_hooks_after_the_task_run_in_reverse_order() -> None:
 
 
 def test_a_local_item_of_the_name_of_a_clusters_is_no_cycle() -> None:
-    assert not said([named("mnist", NAMESPACED)], examples())
+    assert not messages_of([named("mnist", NAMESPACED)], examples())

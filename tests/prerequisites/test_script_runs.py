@@ -125,8 +125,8 @@ ARGUMENTS = [
 @pytest.mark.parametrize("events", [(START,), (SUCCESS,)])
 @pytest.mark.parametrize("as_args", [False, True])
 def test_arguments_arrive_untouched(shell: str, events: tuple[EventName, ...], as_args: bool) -> None:
-    said = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
-    container = {"command": said, "args": ARGUMENTS} if as_args else {"command": said + ARGUMENTS}
+    command = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
+    container = {"command": command, "args": ARGUMENTS} if as_args else {"command": command + ARGUMENTS}
     done = run(argv_of(wrapped(container, [hook(event, ":") for event in events], shell), {}))
     assert done.stdout.decode() == f"{ARGUMENTS}\n"
 
@@ -147,9 +147,9 @@ def test_standard_input_is_the_commands(shell: str, events: tuple[EventName, ...
 
 def test_messages_name_the_prerequisite(shell: str) -> None:
     hooks = [hook(START, "no-such-program", source="Prerequisite/team/data")]
-    said = run(argv_of(wrapped({"command": ["true"]}, hooks, shell), {})).stderr.decode()
-    assert "jobgate: taskStarts: Prerequisite/team/data: exit code 127 (failurePolicy: Fail)" in said
-    assert any(line.startswith("Prerequisite/team/data: ") for line in said.splitlines())
+    errors = run(argv_of(wrapped({"command": ["true"]}, hooks, shell), {})).stderr.decode()
+    assert "jobgate: taskStarts: Prerequisite/team/data: exit code 127 (failurePolicy: Fail)" in errors
+    assert any(line.startswith("Prerequisite/team/data: ") for line in errors.splitlines())
 
 
 def test_a_hook_may_have_a_shell_of_its_own(shell: str) -> None:
@@ -184,7 +184,7 @@ SAYS = hook(FAILURE, "echo failed")
 
 
 @pytest.mark.parametrize(
-    ("hooks", "user", "sent", "code", "said"),
+    ("hooks", "user", "sent", "code", "output"),
     [
         pytest.param([hook(START, ":")], HANDLES, "TERM", 9, "", id="exec: the command's own handler runs"),
         pytest.param([hook(SUCCESS, ":"), SAYS], HANDLES, "TERM", 9, "", id="the command's own handler runs"),
@@ -200,12 +200,12 @@ SAYS = hook(FAILURE, "echo failed")
         pytest.param([hook(SUCCESS, WAITS), SAYS], "exit 0", "TERM", 143, "", id="stopped in what runs after success"),
     ],
 )
-def test_signals_to_pid_1(shell: str, hooks: list[Hook], user: str, sent: str, code: int, said: str) -> None:
+def test_signals_to_pid_1(shell: str, hooks: list[Hook], user: str, sent: str, code: int, output: str) -> None:
     argv = argv_of(wrapped({"command": [shell, "-c", user]}, hooks, shell), {})
     with as_pid_1(argv) as (container, pid):
         subprocess.run(["kill", "-s", sent, str(pid)], check=True)
         rest, _ = container.communicate(timeout=TIMEOUT)
-    assert (container.returncode, rest.decode()) == (code, said)
+    assert (container.returncode, rest.decode()) == (code, output)
 
 
 def test_a_second_signal_reaches_a_command_that_survived_the_first(shell: str) -> None:

@@ -1,4 +1,4 @@
-"""What is said of plugins that a file asks for and `kubectl` does not send."""
+"""Plugins that a file requests and `kubectl` does not send; other findings about plugins."""
 
 import json
 from typing import Any

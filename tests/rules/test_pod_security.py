@@ -1,4 +1,4 @@
-"""What is said to who applies a job whose pods its namespace would reject."""
+"""Findings for a job whose pods its namespace would reject."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -59,7 +59,7 @@ def test_a_path_knows_its_steps_exactly() -> None:
     ids=["below", "the place itself", "an entry of a map", "another name", "above"],
 )
 def test_a_path_below_a_start_is_moved(path: Path, start: Path, expected: str | None) -> None:
-    moved = path.moved(start, Path("metadata") / "x")
+    moved = path.rebased(start, Path("metadata") / "x")
     assert (None if moved is None else str(moved)) == expected
 
 

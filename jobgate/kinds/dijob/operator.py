@@ -13,8 +13,6 @@ from webhook.values import metadata_of, text
 #: The capability of an operator that does not crash on a preemptible job.
 PREEMPTIBLE = "dijobs/preemptible"
 
-#: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
-ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
 
 #: The container that runs the training.
 MAIN_CONTAINER = "di-container"

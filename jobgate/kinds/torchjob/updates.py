@@ -70,7 +70,7 @@ def fields_change_only_when_they_may(job: Job[TorchJobSpec], context: Context) -
     old = _comparable(context.old, {name: before[name] for name in common})
     new = _comparable(job.document, {name: after[name] for name in common})
     for cause in MAY_CHANGE(Job(job.kind, new, job.spec), replace(context, old=old)):
-        written = (cause.path.moved(TASKS.key(_canonical(name)), TASKS.key(key)) for name, key in after.items())
+        written = (cause.path.rebased(TASKS.key(_canonical(name)), TASKS.key(key)) for name, key in after.items())
         yield cause.at(next((path for path in written if path is not None), cause.path))
 
 

@@ -59,7 +59,7 @@ def test_unreadable_files_are_reported_and_others_are_linted(crdgen: Crdgen, fol
     put(folder, bad=BAD, broken="a: [")
     answer = crdgen("lint nowhere.yaml broken.yaml bad.yaml")
     assert answer.status == 2
-    assert "nowhere.yaml: error: No such file or directory" in answer.out
+    assert "nowhere.yaml: error: No such file or directory" in answer.err
     assert "broken.yaml:" in answer.err
     assert "bad.yaml:12:10: error: orders.shop.example.com: spec.scope: " in answer.out
 
@@ -68,7 +68,7 @@ def test_other_files_of_a_directory_are_linted_beside_an_unreadable_file(crdgen:
     (folder / "crds").mkdir()
     put(folder / "crds", a_broken="a: [ # apiVersion", bad=BAD)
     answer = crdgen("lint crds")
-    assert (answer.status, "a_broken.yaml:" in answer.out, "bad.yaml:12:10: error:" in answer.out) == (2, True, True)
+    assert (answer.status, "a_broken.yaml:" in answer.err, "bad.yaml:12:10: error:" in answer.out) == (2, True, True)
 
 
 def test_nothing_to_lint_is_no_error(crdgen: Crdgen, folder: Path) -> None:

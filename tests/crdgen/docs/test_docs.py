@@ -1,5 +1,6 @@
 """Pages contain every field, default, bound and rule, and escape their texts."""
 
+import re
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -12,10 +13,11 @@ from pydantic import BaseModel, Field, create_model
 from crdgen import crd, of, structural_schema
 from crdgen.docs import fields, page
 from crdgen.docs.example import example
-from crdgen.docs.markdown import code, escape, paragraph
+from crdgen.docs.markdown import code, escape, paragraph, paragraphs
 from crdgen.docs.page import rules
 from crdgen.docs.types import type_of
 from crdgen.evaluate import Evaluator
+from crdgen.quantities import QUANTITY_PATTERN
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
 from tests.crdgen.diff.builder import definition, obj, version
 
@@ -110,15 +112,83 @@ class Priced(BaseModel):
     size: int | list[int] = 1
 
 
-def test_a_long_pattern_is_below_the_table() -> None:
+def test_a_long_pattern_is_in_the_description() -> None:
     text = page(crd(of(Priced, group="example.com", version="v1")))
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    takes = "Takes a number or a string."
-    assert f"| `spec.price` | number or string | required | {takes} |" in rows
+    (price,) = (row for row in rows if "spec.price" in row)
+    assert price.startswith(
+        "| `spec.price` | number or string | required | Takes a number or a string. The pattern is `^"
+    )
     assert "| `spec.size` | array or number | `1` | Takes an integer or a list. |" in rows
-    assert not any("[0-9]" in row or "{" in row for row in rows)
-    assert text.count("- `spec.price`: matches `") == 1
-    assert "- `spec.size`" not in text
+
+
+def test_a_pattern_of_items_is_in_the_description_of_the_list() -> None:
+    pattern = f"^{'[a-z]' * 9}$"
+    assert f"The pattern is `{pattern}`." in fields(
+        {"": obj(a={"type": "array", "items": {"type": "string", "pattern": pattern}})}
+    )
+
+
+def test_quantities_are_no_patterns() -> None:
+    usual = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+    for pattern in (usual, QUANTITY_PATTERN):
+        assert "| `a` | quantity |  |  |" in fields(
+            {"": obj(a={"x-kubernetes-int-or-string": True, "pattern": pattern})}
+        )
+
+
+WRAPPED = [
+    ("one\nparagraph\n\n  another", ["one paragraph", "another"]),
+    ("these:\n- a\n  b\n- c", ["these:\n\n- a b\n- c"]),
+    ("1. a\n2. b\n\nend", ["1. a\n2. b", "end"]),
+    ("\n \n", []),
+    ("a - b", ["a - b"]),
+]
+
+
+@pytest.mark.parametrize(("text", "parts"), WRAPPED)
+def test_wrapped_lines_are_paragraphs_and_lists(text: str, parts: list[str]) -> None:
+    assert list(paragraphs(text)) == parts
+
+
+def large(**more: Any) -> dict[str, Any]:
+    """Return a CRD with a type of many fields in three places, in two of them below a list or a map."""
+    text = {"type": "string"}
+    rule = {"x-kubernetes-validations": [{"rule": "self.f1 != self.f2"}]}
+    part = obj(**{f"f{number}": text for number in range(9)}) | rule
+    many = obj(**{f"g{number}": text for number in range(90)}, part=part, parts={"type": "array", "items": part})
+    return definition(
+        version(spec=obj(one=many, two={"type": "object", "additionalProperties": many}, part=part, **more))
+    )
+
+
+def test_an_object_of_a_large_kind_is_described_once() -> None:
+    text = page(large())
+    assert text.count("| `f1` |") == text.count("| `g1` |") == 1
+    assert "Also: `spec.two.*`." in text
+    assert "| `part` | object |  | See [`spec.one.part`](#v1.spec.one.part). |" in text
+    assert "| `spec.part` | object |  | See [`spec.one.part`](#v1.spec.one.part). |" in text
+    assert text.count("the object: `self.f1 != self.f2`") == 1
+    assert "Also: `spec.one.parts[]`, `spec.part`." in text
+
+
+def test_the_links_of_a_large_kind_lead_to_its_pages(crdgen: Crdgen, folder: Any) -> None:
+    (folder / "crd.yaml").write_text(yaml.safe_dump(large()))
+    assert crdgen("docs crd.yaml --output-dir pages") == (0, "", "")
+    files = {str(file.relative_to(folder / "pages")): file.read_text() for file in (folder / "pages").rglob("*.md")}
+    assert files.keys() == {"widgets.example.com.md", "widgets.example.com/v1.spec.one.md"}
+    links = [(file, link) for file, text in files.items() for link in re.findall(r"\]\((.*?)\)", text)]
+    assert len(links) == 6
+    for file, link in links:
+        name, _, anchor = link.partition("#")
+        target = (folder / "pages" / file).parent / name if name else folder / "pages" / file
+        assert f'<a id="{anchor}"></a>' in target.read_text() or not anchor
+
+
+def test_equal_fields_with_other_descriptions_have_sections_of_their_own() -> None:
+    text = {"type": "string", "description": "another"}
+    other = obj(**{f"f{number}": text for number in range(9)})
+    assert page(large(other=other)).count("| `f1` |") == 2
 
 
 def test_each_field_has_a_row_also_below_lists_and_maps() -> None:

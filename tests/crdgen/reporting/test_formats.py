@@ -37,17 +37,16 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_text_has_places_and_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "text", WARNING, ERROR) == (
         2,
-        "x.yaml:2:7: error: not YAML [unreadable]\n"
         "my dir/a.yaml:4:11: error: A one: spec.b: it is | wrong\n    correct it [wrong]\n"
         "my dir/a.yaml:4:14: warning: A one: spec.c: it is\\n100% odd: \\u001b [odd]\n"
         "1 object: 2 errors, 1 warning; 1 of built-in kinds\n",
-        "a note\n",
+        "a note\nx.yaml:2:7: error: not YAML [unreadable]\n",
     )
     _, out, _ = printed(capsys, "text")
     assert "my dir/a.yaml:1: A one: accepted\n  + spec.d: 1 is the default\n" in out
     _, out, _ = printed(capsys, "text", brief=True)
     assert "accepted" not in out
-    assert printed(capsys, "text", quiet=True) == (2, "x.yaml:2:7: error: not YAML [unreadable]\n", "")
+    assert printed(capsys, "text", quiet=True) == (2, "", "x.yaml:2:7: error: not YAML [unreadable]\n")
 
 
 def test_json_has_each_finding_and_failures_are_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ def crew(*parts: Part, flags: Sequence[str] = (), **words: Any) -> Crew:
     )
 
 
-def said(crew: Crew) -> list[Cause | Notice]:
+def findings_of(crew: Crew) -> list[Cause | Notice]:
     return list(Ssh().check(crew, crew.plugins["ssh"], PATH))
 
 

@@ -111,15 +111,15 @@ class Machine:
         )  # fmt: skip
 
     def sshd(self, *argv: str, user: User) -> str:
-        """Start sshd; return what it said until it listened, or all that it said where it did not."""
+        """Start sshd; return its output until it listens, or all of it if it does not."""
         self._sshd = subprocess.Popen(self._inside(user, argv), stderr=subprocess.PIPE, text=True)
         assert self._sshd.stderr is not None
-        said = ""
+        output = ""
         for line in self._sshd.stderr:
-            said += line
+            output += line
             if "Server listening on 0.0.0.0" in line:
                 break
-        return said
+        return output
 
     def mount(self, pod: Mapping[str, Any], secrets: Mapping[str, Mapping[str, str]], fs_group: int | None) -> None:
         """Make the volumes of a pod as the kubelet does, and mount them into its first container as the runtime does.

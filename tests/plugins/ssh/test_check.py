@@ -5,7 +5,7 @@ import pytest
 from jobgate.plugins import Crew, CrewContainer, Part
 from jobgate.plugins.ssh import Ssh
 from jobgate.plugins.svc import SvcArguments
-from tests.plugins.ssh.builder import arguments, crew, part, said
+from tests.plugins.ssh.builder import arguments, crew, findings_of, part
 from webhook import Cause
 
 ROOT = CrewContainer("main", root=True)
@@ -33,7 +33,7 @@ NO_LOOK = "task learner runs as a non-root user, which cannot read /root/.ssh: s
     ],
 )  # fmt: skip
 def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str, expected: str) -> None:
-    assert list(map(str, said(crew(flags=[flag])))) == [f"spec.plugins[ssh]: {expected}"]
+    assert list(map(str, findings_of(crew(flags=[flag])))) == [f"spec.plugins[ssh]: {expected}"]
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str,
     ],
 )  # fmt: skip
 def test_who_can_use_the_private_key_is_reported(case: str, task: Part, flags: list[str], expected: list[str]) -> None:
-    assert list(map(str, said(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {one}" for one in expected]
+    assert list(map(str, findings_of(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {one}" for one in expected]
 
 
 def test_only_what_cannot_work_at_all_is_rejected() -> None:
-    assert isinstance(said(crew(part(containers=(ROOT,), fs_group=1)))[0], Cause)
+    assert isinstance(findings_of(crew(part(containers=(ROOT,), fs_group=1)))[0], Cause)
     for task in (part(containers=(OTHER,)), part(containers=(OTHER, ROOT_SIDE), fs_group=1)):
-        assert not any(isinstance(one, Cause) for one in said(crew(task, flags=[HOME])))
+        assert not any(isinstance(one, Cause) for one in findings_of(crew(task, flags=[HOME])))
 
 
 @pytest.mark.parametrize(
@@ -78,30 +78,30 @@ def test_only_what_cannot_work_at_all_is_rejected() -> None:
     ],
 )  # fmt: skip
 def test_what_stands_in_the_place_of_the_keys_is_rejected(task: Part, expected: str | None) -> None:
-    assert list(map(str, said(crew(task)))) == ([f"spec.plugins[ssh]: {expected}"] if expected else [])
+    assert list(map(str, findings_of(crew(task)))) == ([f"spec.plugins[ssh]: {expected}"] if expected else [])
 
 
 @pytest.mark.parametrize("folder", ["/etc/volcano", "/etc/volcano/", "/etc/volcano/ssh"])
 def test_the_keys_cannot_lie_among_the_host_lists(folder: str) -> None:
     keys = arguments(f"--ssh-key-file-path={folder}")
     text = "spec.plugins[ssh]: Forbidden: --ssh-key-file-path: svc mounts the host lists at /etc/volcano: use another directory"
-    assert text in map(str, said(crew(plugins={"svc": SvcArguments(), "ssh": keys})))
-    assert text not in map(str, said(crew(plugins={"ssh": keys})))
+    assert text in map(str, findings_of(crew(plugins={"svc": SvcArguments(), "ssh": keys})))
+    assert text not in map(str, findings_of(crew(plugins={"ssh": keys})))
 
 
 def test_a_job_whose_pods_nobody_finds_by_name_gets_a_hint_at_svc() -> None:
     lonely = crew(service_made=False)
     text = "spec.plugins[ssh]: the job's pods have no Service, and ssh needs their DNS names: add the plugin svc"
-    assert list(map(str, said(lonely))) == [text]
-    assert said(crew(service_made=False, plugins={"svc": SvcArguments(), "ssh": arguments()})) == []
+    assert list(map(str, findings_of(lonely))) == [text]
+    assert findings_of(crew(service_made=False, plugins={"svc": SvcArguments(), "ssh": arguments()})) == []
 
 
 def test_host_names_that_no_secret_can_hold_are_rejected() -> None:
     def fixed(count: int) -> Crew:
         return crew(*(part(name=f"t{place}", hostname=f"h{place}", subdomain="s" * 63) for place in range(count)))
 
-    assert said(fixed(10)) == []
-    assert list(map(str, said(fixed(1000)))) == [
+    assert findings_of(fixed(10)) == []
+    assert list(map(str, findings_of(fixed(1000)))) == [
         "spec.plugins[ssh]: Forbidden: the tasks set more host names than fit into a Secret of 1048576 bytes: remove hostname and subdomain from the templates"
     ]
 

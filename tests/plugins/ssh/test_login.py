@@ -62,8 +62,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
             machine = stack.enter_context(Machine(tmp_path, [*resolved, "elsewhere"]))
             pod = wired(case.job).value
             machine.mount(pod, secrets or {"job-ssh": keys(case.job)}, case.user.fs_group)
-            said = machine.sshd(*case.sshd.split(), user=case.user)
-            assert "Server listening" in said, said
+            output = machine.sshd(*case.sshd.split(), user=case.user)
+            assert "Server listening" in output, output
             return machine
 
         yield started
