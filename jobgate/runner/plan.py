@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from jobgate.jobs.job import Job
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
@@ -20,7 +21,7 @@ from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs, given_up, within_group
-from jobgate.runner.outcome import DEADLINE, STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
+from jobgate.runner.outcome import STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
 from jobgate.runner.progress import progress_of, started, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims
 from jobgate.runner.state import RunState
@@ -28,8 +29,6 @@ from jobgate.runner.subject import Observed, Sight, Subject, condition, later, l
 from jobgate.runner.waiting import why_pods_wait
 from webhook.values import labels_of, mapping, metadata_of, spec_of, text
 
-#: Reasons of an end after which no pod goes on.
-_STOPPED: Final = frozenset({*STOPPED.values(), DEADLINE})
 #: Phases in which pods were created, or will be, but do not all run yet.
 _STARTING: Final = frozenset({RunPhase.PENDING, RunPhase.STARTING})
 #: The Events for phases. `blocked` has its own.
@@ -98,9 +97,10 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
     else:
         corrections = list(_corrections(subject, sight))
         yield from corrections
+        # First: what a pod ends with after its deletion decides nothing then.
+        yield from _releases(subject, sight)
         yield from _deletions(subject, sight)
         yield from _lost(sight.observed)
-        yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
         if not any(isinstance(action, Create) for action in corrections):
@@ -363,9 +363,8 @@ def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
     yield from given_up(sight.observed.pods)
-    stops = clean is Clean.RUNNING or any(
-        entry.get("status") == "True" and entry.get("reason") in _STOPPED for entry in conditions_of(job)
-    )
+    # What a job that has failed computes is of no use: its pods stop whatever is cleaned up.
+    stops = clean is Clean.RUNNING or _end_phase(subject) is not RunPhase.SUCCEEDED or _was_completed(job)
     for batch in batches:
         if _is_terminating(batch):
             continue
@@ -383,6 +382,12 @@ def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     if seconds is not None and ended is not None:
         remaining = (later(ended, seconds) - sight.observed.now).total_seconds()
         yield RequeueAfter(remaining) if remaining > 0 else Delete(job.document, foreground=True)
+
+
+def _was_completed(job: Job[Any]) -> bool:
+    """Return whether an action has completed the job, and not the success of its pods."""
+    reasons = (entry.get("reason") for entry in conditions_of(job) if entry.get("status") == "True")
+    return STOPPED[PolicyAction.COMPLETE_JOB] in reasons
 
 
 def _is_finished(batch: Mapping[str, Any]) -> bool:
