@@ -71,7 +71,9 @@ def audit_command(
 async def _audit(kubeconfig: Path | None, configured: Configured, *, warnings: bool) -> tuple[list[Audited], list[str]]:
     """Review all stored jobs; also return the kinds that the cluster does not serve."""
     async with reached(kubeconfig) as client:
-        kinds = in_cluster(configured.kinds)
+        kinds = in_cluster(
+            configured.kinds, {kind.qualified_plural for kind in configured.kinds if kind.resource is None}
+        )
         objects = await _looked_up(client, kinds, reads=warnings)
         audits: list[Audited] = []
         missing: list[str] = []

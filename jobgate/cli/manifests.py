@@ -13,14 +13,13 @@ from crdgen import to_yaml
 from jobgate.cli.settings import (
     CLUSTER_DOMAIN,
     DENY,
-    KINDS_HELP,
+    MORE_KINDS,
     capabilities,
     checked_queueing,
-    entries,
     kind_files,
     queues_text,
 )
-from jobgate.configured import configured, installable
+from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
@@ -54,7 +53,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--job-pods", "job_pods", type=click.IntRange(1, PODS_LIMIT))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")
-@click.option("--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=entries, help=KINDS_HELP)
+@MORE_KINDS
 @DENY
 @click.option("--without-plugin", multiple=True, metavar="NAME", help="Plugin to disable; repeatable.")
 @click.option(
@@ -123,7 +122,7 @@ def manifests(
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
-    more, deny = map(configured, choices.pop("more_kinds")), choices.pop("deny")
+    more, deny = choices.pop("more_kinds"), choices.pop("deny")
     try:
         kinds = installable((*installed(), *more), deny)
         installation = Installation(

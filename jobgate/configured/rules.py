@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
-from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry, Format, QueueKind
+from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry
 from jobgate.configured.kind import ConfiguredKind
 from jobgate.configured.tasks import located
 from jobgate.jobs.binding import looks_up
@@ -26,8 +26,8 @@ from webhook.values import mapping, spec_of, text
 PRIORITY_CLASSES: Final = "priorityclasses.v1.scheduling.k8s.io"
 QUOTAS: Final = "resourcequotas.v1."
 QUEUES: Final = {
-    QueueKind.KUEUE: "localqueues.v1beta1.kueue.x-k8s.io",
-    QueueKind.VOLCANO: "queues.v1beta1.scheduling.volcano.sh",
+    "kueue": "localqueues.v1beta1.kueue.x-k8s.io",
+    "volcano": "queues.v1beta1.scheduling.volcano.sh",
 }
 #: Resources that the server may not read: only commands with the rights of their user look them up.
 CLAIMS, CONFIG_MAPS, SECRETS = "persistentvolumeclaims.v1.", "configmaps.v1.", "secrets.v1."
@@ -38,7 +38,7 @@ _REFERENCES: Final[Mapping[Any, str]] = {
     **dict.fromkeys(("secret", "secretKeyRef", "secretRef"), SECRETS),
 }
 
-_FORMATS: Final = {Format.LABEL: dns_label, Format.DNS1035: dns_1035_label, Format.SUBDOMAIN: dns_subdomain}
+_FORMATS: Final = {"label": dns_label, "dns1035": dns_1035_label, "subdomain": dns_subdomain}
 #: Resources of a quota that are requests without saying so.
 _REQUESTS: Final = ("cpu", "memory", "ephemeral-storage")
 
@@ -156,8 +156,8 @@ def _is_absent(context: Context, resource: str, name: str, namespace: str = "") 
         return False
 
 
-def _queue_rule(kind: QueueKind) -> Rule:
-    resource, namespaced = QUEUES[kind], kind is QueueKind.KUEUE
+def _queue_rule(kind: str) -> Rule:
+    resource, namespaced = QUEUES[kind], kind == "kueue"
 
     @rule("queue")
     @looks_up(resource)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crdgen import to_yaml
-from jobgate.configured import ConfiguredKind
+from jobgate.configured.kind import ConfiguredKind
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread

@@ -90,9 +90,10 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
     else:
         corrections = list(_corrections(subject, sight))
         yield from corrections
+        # First: what a pod ends with after its deletion decides nothing then.
+        yield from _releases(subject, sight)
         yield from _deletions(subject, sight)
         yield from _lost(sight.observed)
-        yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
         if not any(isinstance(action, Create) for action in corrections):

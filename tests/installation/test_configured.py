@@ -7,14 +7,15 @@ import yaml
 from click.testing import CliRunner
 
 from jobgate.cli import main
-from jobgate.configured import read_entries
+from jobgate.configured.file import read_entries
 
+TORCH = "pytorchjobs.kubeflow.org"
 RAY, JOBSET, RUNTIME = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "clustertrainingruntimes.trainer.kubeflow.org"
 
 
 @pytest.fixture(scope="module")
 def manifests() -> list[dict[str, Any]]:
-    flags = [flag for name in (RAY, JOBSET, RUNTIME) for flag in ("--kinds", name)]
+    flags = [flag for name in (RAY, JOBSET, RUNTIME, TORCH) for flag in ("--kinds", name)]
     result = CliRunner().invoke(main, ["manifests", *flags, "--deny", JOBSET], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return list(yaml.safe_load_all(result.stdout))
@@ -42,15 +43,12 @@ def test_objects_are_validated_but_never_changed(manifests: list[dict[str, Any]]
 
 def test_server_and_controller_read_the_same_entries(manifests: list[dict[str, Any]]) -> None:
     config = named(manifests, "ConfigMap", "jobgate-kinds-")
-    assert [entry.name for text in config["data"].values() for entry in read_entries(text, "")] == [
-        RAY,
-        JOBSET,
-        RUNTIME,
-    ]
+    names = [entry.name for text in config["data"].values() for entry in read_entries(text, "")]
+    assert names == [RAY, JOBSET, RUNTIME, TORCH]
     for name in ("jobgate-webhook", "jobgate-controller"):
         spec = named(manifests, "Deployment", name)["spec"]["template"]["spec"]
         (container,) = spec["containers"]
-        assert f"--kinds=/etc/jobgate/configured/{RAY}.yaml" in container["args"]
+        assert f"--kinds=/etc/jobgate/configured/{TORCH}.yaml" in container["args"]
         assert {"name": "kinds", "configMap": {"name": config["metadata"]["name"]}} in spec["volumes"]
     server = named(manifests, "Deployment", "jobgate-webhook")["spec"]["template"]["spec"]["containers"][0]["args"]
     assert [arg for arg in server if arg.startswith("--deny")] == [f"--deny={JOBSET}"]
