@@ -42,8 +42,8 @@ lock: install ## Update requirements.lock from pyproject.toml
 audit-deps: install ## Check the locked packages for known vulnerabilities (needs the internet)
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
 
-demo: install ## Start here: apply the examples to a real API server with jobgate installed
-	$(BIN)/python -m examples.demo
+demo: install ## Start here: examples, then your own jobs, on a real API server with jobgate (DEMO="--life 3600")
+	$(BIN)/python -m examples.demo $(DEMO)
 
 test: install controlplane ## Run all tests, with a real API server (KUBERNETES=1.36.3); for the chart: make chart
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder -m "not helm"

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from webhook.values import escape
+from webhook.values import escape, value_at
 
 Operation: TypeAlias = dict[str, Any]
 
@@ -98,7 +98,7 @@ class Draft(Struct, eq=False, gc=False):
 
     def at(self, *keys: str) -> Draft | None:
         """Return the draft of the object below these fields, or None if there is no object."""
-        value = self._value_at(keys)
+        value = value_at(self.value, keys)
         return self.below(keys, value) if isinstance(value, dict) else None
 
     def below(self, way: tuple[str | int, ...], value: dict[str, Any]) -> Draft:
@@ -117,7 +117,7 @@ class Draft(Struct, eq=False, gc=False):
             keys: the way to the list.
             lacking: if set, only items without this field are yielded.
         """
-        value = self._value_at(keys)
+        value = value_at(self.value, keys)
         way, changes, private = self._way + keys, self._changes, self._private
         for index, item in enumerate(value if isinstance(value, list) else ()):
             if isinstance(item, dict) and not (lacking and item.get(lacking) is not None):
@@ -125,7 +125,7 @@ class Draft(Struct, eq=False, gc=False):
 
     def entries(self, *keys: str) -> Iterator[tuple[str, Draft]]:
         """Yield the key and the draft of each object in the map below these fields."""
-        value = self._value_at(keys)
+        value = value_at(self.value, keys)
         for key, item in tuple(value.items()) if isinstance(value, dict) else ():
             if isinstance(item, dict):
                 yield key, self.below((*keys, key), item)
@@ -171,13 +171,6 @@ class Draft(Struct, eq=False, gc=False):
             raise KeyError(key)
         self._record("replace", key, value)
         self.value[key] = value
-
-    def _value_at(self, keys: Sequence[str]) -> Any:
-        """Return the value below these fields, or None if there is none."""
-        value: Any = self.value
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
-        return value
 
     def _record(self, op: str, key: str, value: Any, end: str = "") -> None:
         """Record an operation, and make the object that it changes a private copy."""

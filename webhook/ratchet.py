@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from webhook.cause import SCHEMA, Cause, Finding, Required
-from webhook.path import Path, keyed
+from webhook.path import keyed
+from webhook.values import value_at
 
 
 class StoredFaults:
@@ -86,22 +87,10 @@ def _written(rule: str, cause: Cause, document: Mapping[str, Any]) -> Any:
     schema all of the value counts: no rule judges a value that does not fit the schema, such as the content of a second
     container of the same name.
     """
-    value = _at(cause.path, document)
+    value = value_at(document, cause.path.steps)
     part = cause.value is not None and rule != SCHEMA
     if isinstance(value, dict | list) and (part or isinstance(cause, Required)):
         return None
-    return value
-
-
-def _at(path: Path, document: Mapping[str, Any]) -> Any:
-    value: Any = document
-    for step in path.steps:
-        if isinstance(value, dict):
-            value = value.get(str(step))
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
     return value
 
 

@@ -5,7 +5,7 @@ The readers treat a value of another type as absent: the schema reports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.json import Encoder
@@ -69,6 +69,18 @@ def parts(value: Any, fields: Sequence[str | tuple[str, ...]]) -> Iterator[tuple
             yield key, part
 
 
+def value_at(value: Any, steps: Iterable[str | int]) -> Any:
+    """Return the value at a path in any JSON; None if there is none."""
+    for step in steps:
+        if isinstance(value, list):
+            value = value[step] if isinstance(step, int) and step < len(value) else None
+        elif isinstance(value, dict):
+            value = value[step] if step in value else value.get(str(step))
+        else:
+            return None
+    return value
+
+
 def spec_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the spec of an object."""
     return mapping(mapping(document).get("spec"))
@@ -109,7 +121,7 @@ def difference(before: Any, after: Any) -> list[dict[str, Any]]:
 def difference_lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
     """Yield the changes as texts, each with its sign: `+`, `-` or `~`."""
     for kind, steps, value in _changes(before, after, ()):
-        yield _SIGNS[kind], f"{join(steps)}: {shown(_at(before, steps) if kind == 'remove' else value)}"
+        yield _SIGNS[kind], f"{join(steps)}: {shown(value_at(before, steps) if kind == 'remove' else value)}"
 
 
 def lost(before: Any, after: Any) -> Iterator[str]:
@@ -122,7 +134,7 @@ def deviations(expected: Any, actual: Any, *, added: bool = True) -> Iterator[st
     for kind, steps, value in _changes(expected, actual, ()):
         if added or kind != "add":
             is_ = "absent" if kind == "remove" else shown(value)
-            yield f"{join(steps)} is {is_}, must be {'absent' if kind == 'add' else shown(_at(expected, steps))}"
+            yield f"{join(steps)} is {is_}, must be {'absent' if kind == 'add' else shown(value_at(expected, steps))}"
 
 
 def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str, tuple[str | int, ...], Any]]:
@@ -145,9 +157,3 @@ def _changes(before: Any, after: Any, steps: tuple[str | int, ...]) -> Iterator[
 def _operation(kind: str, steps: tuple[str | int, ...], value: Any) -> dict[str, Any]:
     pointer = "".join(f"/{escape(step)}" for step in steps)
     return {"op": kind, "path": pointer} | ({} if kind == "remove" else {"value": value})
-
-
-def _at(document: Any, steps: tuple[str | int, ...]) -> Any:
-    for step in steps:
-        document = document[step]
-    return document

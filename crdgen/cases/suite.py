@@ -1,6 +1,7 @@
 """A file of cases with its CRDs, policies and objects."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -10,6 +11,7 @@ from crdgen.cases.model import Case, CaseFile, ExpectedError, patched
 from crdgen.cases.policies import BINDING, POLICY, described, judge_by_policy
 from crdgen.cases.verdict import CaseVerdict, Request
 from crdgen.evaluate import evaluate
+from crdgen.lint import LintSeverity, lint
 from crdgen.reading import UnreadableManifest, read
 from crdgen.reading.entries import InvalidEntries, read_entries
 from crdgen.schema.look import mapping, named, path_of, schema_of, without
@@ -26,11 +28,14 @@ class UnusableFile(Exception):
 
 
 class Suite:
-    """The cases of a file. `coverage` has the rules of each judge, and whether a case violated them."""
+    """The cases of a file. `coverage` has the rules of each judge, and whether a case violated them.
 
-    def __init__(self, file: Path) -> None:
+    Several files may have one `coverage`.
+    """
+
+    def __init__(self, file: Path, coverage: dict[str, dict[str, bool]] | None = None) -> None:
         self.file = file
-        self.coverage: dict[str, dict[str, bool]] = {}
+        self.coverage = {} if coverage is None else coverage
         try:
             self._content, self._lines = read_entries(file.read_bytes(), str(file), CaseFile)
         except (OSError, InvalidEntries) as error:
@@ -38,10 +43,10 @@ class Suite:
             raise UnusableFile(reason) from error
         self._crds = {
             (str(mapping(crd, "spec").get("group")), str(mapping(crd, "spec", "names").get("kind"))): crd
-            for crd in self._objects("crds")
-            if crd.get("kind") == _CRD
+            for place, crd in self._objects("crds")
+            if crd.get("kind") == _CRD and self._is_valid(place, crd)
         }
-        self._policies = list(self._objects("policies"))
+        self._policies = [each for _, each in self._objects("policies")]
         self._base = self._content.object or self._only("file")
 
     @property
@@ -86,26 +91,38 @@ class Suite:
     def _verdicts(self, request: Request) -> Iterator[CaseVerdict]:
         group = str(request.subject.get("apiVersion")).rpartition("/")[0]
         crd = self._crds.get((group, str(request.subject.get("kind"))))
-        if crd is not None and request.object is not None:
-            yield _judge_by_crd(crd, request)
-        elif crd is None:
+        if crd is None:
             yield from (verdict for judge in _installed() if (verdict := judge(request)) is not None)
+        else:
+            verdict, request = _judge_by_crd(crd, request)
+            if request.object is not None:
+                yield verdict
+            if verdict.errors or verdict.unchecked:
+                return  # the API server asks policies only about valid objects
         plurals = {key: mapping(each, "spec", "names").get("plural", "") for key, each in self._crds.items()}
         given = {"request": dict(described(request, plurals)), "namespaceObject": self._content.namespace}
         bindings = [each for each in self._policies if each.get("kind") == BINDING]
         for policy in self._policies:
             if policy.get("kind") == POLICY:
-                verdict = judge_by_policy(policy, bindings, request, given | {"params": self._content.params})
-                if verdict is not None:
-                    yield verdict
+                by_policy = judge_by_policy(policy, bindings, request, given | {"params": self._content.params})
+                if by_policy is not None:
+                    yield by_policy
 
-    def _objects(self, field: str) -> Iterator[dict[str, Any]]:
-        """Yield the objects in the files that a field lists; of directories, those in YAML and JSON files."""
+    def _objects(self, field: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the objects in the files that a field lists, with their place; of directories, those in all files."""
         for index, name in enumerate(getattr(self._content, field)):
             path = self.file.parent / name
             files = sorted(each for each in path.rglob("*") if each.suffix in {".yaml", ".yml", ".json"})
             for file in files if path.is_dir() else [path]:
-                yield from self._read(file, field, index)
+                place = f"{self.file}:{self._lines.at([field, index])}: {field}[{index}]: {file}"
+                yield from ((place, each) for each in self._read(file, field, index))
+
+    def _is_valid(self, place: str, crd: Mapping[str, Any]) -> bool:
+        """Return true, or raise if the API server rejects the CRD: nothing would be known of its objects."""
+        for finding in lint(crd):
+            if finding.severity is LintSeverity.ERROR:
+                raise UnusableFile(f"{place}: the API server rejects the CRD: {finding.path}: {finding.problem}")
+        return True
 
     def _only(self, field: str) -> dict[str, Any]:
         name = getattr(self._content, field)
@@ -130,23 +147,28 @@ def _installed() -> Iterator[_Judge]:
         yield judge
 
 
-def _judge_by_crd(crd: Mapping[str, Any], request: Request) -> CaseVerdict:
+def _judge_by_crd(crd: Mapping[str, Any], request: Request) -> tuple[CaseVerdict, Request]:
+    """Return the verdict of a CRD, and the request with its objects as they are stored."""
     name = str(mapping(crd, "metadata").get("name"))
     version = str(request.subject.get("apiVersion")).rpartition("/")[2]
     try:
+        old = request.old and evaluate(crd, request.old).object
         result = evaluate(crd, request.subject, old=request.old)
-    except (ValueError, KeyError, TypeError) as error:
-        return CaseVerdict(name, unchecked=(f"{name}: {error}",))
+    except ValueError as error:
+        return CaseVerdict(name, unchecked=(f"{name}: {error}",)), request
+    if request.object is None:
+        return CaseVerdict(name), replace(request, old=old)
     served = named(mapping(crd, "spec").get("versions"))[version]
     schema = schema_of(served)
     hit = {label for violation in result.violations for label in violated(schema, violation)}
-    return CaseVerdict(
+    verdict = CaseVerdict(
         f"{name} {version}",
         tuple((path_of(each.path).lstrip("."), each.message) for each in result.violations),
         tuple(f"unknown field {path!r}" for path in result.pruned),
         result.unchecked,
         {label: label in hit for label in constraints(_written(schema, served))},
     )
+    return verdict, replace(request, object=result.object, old=old)
 
 
 def _written(schema: Mapping[str, Any], served: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -75,15 +75,6 @@ def require_v1(manifests: Sequence[Manifest]) -> list[Manifest]:
     return list(manifests)
 
 
-def one_definition(path: str) -> Manifest:
-    """Return the only CRD in a file."""
-    manifests = definitions(path)
-    if len(manifests) > 1:
-        names = ", ".join(name_of(manifest) for manifest in manifests)
-        raise UsageError(f"{path}: contains {len(manifests)} CRDs ({names}): must contain one")
-    return manifests[0]
-
-
 def files(path: str) -> list[str]:
     """Return the file itself, or the files below a directory that mention CRDs, since not all YAML files are manifests.
 

@@ -1,9 +1,10 @@
 """The demo: a DIJob is reviewed, applied to a real API server and defaulted; broken jobs are denied.
 
-Then a job with plugins runs: its simulated pods get their index and the names of the others. At the end a distributed
-program really runs: the runner creates its pods, which are processes of this machine.
+Then `jobgate run` runs a job with plugins: its simulated pods get their index and the names of the others. At the end a
+distributed program really runs: its pods are processes of this machine.
 
-The demo starts a control plane on loopback, installs jobgate from its manifests, and keeps both running until Ctrl-C.
+The demo starts a control plane on loopback, installs jobgate from its manifests, and keeps everything running until
+Ctrl-C: then your own jobs run.
 """
 
 import argparse
@@ -12,18 +13,19 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import yaml
 
 from controlplane.assets import find_or_build_whole
 from controlplane.controller import controller
-from controlplane.operators import DIOrchestrator
-from controlplane.plane import ControlPlane
+from controlplane.plane import ControlPlane, ControlPlaneError
 from controlplane.processes import ProcessNode
 from controlplane.processes.sandbox import MissingError
 from controlplane.progress import Terminal
-from controlplane.runner import runner
+from controlplane.runner import RUN, runner
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
@@ -33,43 +35,54 @@ JOBS = Path(__file__).parent.parent / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
 WIRED = JOBS / "plugins.yaml"
 SUM = Path(__file__).parent / "sum-of-ranks.yaml"
-#: The kind that the runner runs; an operator runs the DIJobs.
-RUN = "torchjobs.train.distributed.io"
 BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
+#: Seconds until the node ends that runs pods as processes: a day.
+LIFE = 86400.0
 
 
 def main() -> None:
     """Run the demo."""
-    arguments = argparse.ArgumentParser(prog="make demo", description=__doc__)
-    arguments.add_argument("--once", action="store_true", help="exit at the end, instead of waiting for Ctrl-C")
-    once = arguments.parse_args().once
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--once", action="store_true", help="exit at the end, instead of waiting for Ctrl-C")
+    parser.add_argument(
+        "--life", type=float, default=LIFE, metavar="SECONDS", help="the demo ends after this time (default: a day)"
+    )
+    arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     title("1. Reviewed offline, with no cluster at all")
     review(GOOD[0])
     title("2. A real control plane (the first time, it is built: some minutes)")
     assets = find_or_build_whole(Terminal())
-    with WholeControlPlane(assets) as plane, tempfile.TemporaryDirectory(prefix="jobgate-demo-") as folder:
+    with ExitStack() as stack:
+        plane = stack.enter_context(WholeControlPlane(assets))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jobgate-demo-")))
         say(f"kube-apiserver answers at {plane.url}")
         title("3. jobgate is installed: CRD, webhook configurations with the CA bundle, Service")
-        with InstalledWebhook(plane, Path(folder), [f"--run={RUN}"]):
-            say(plane.kubectl("get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations").stdout)
-            title("4. Jobs are applied; what they leave out is filled in")
-            for job in GOOD:
-                apply(plane, job)
-            say(plane.kubectl("get", "dijobs").stdout)
-            title("5. Broken jobs are refused, with every fault at once")
-            for job in BROKEN:
-                apply(plane, job)
-            title("6. The pods of a job with plugins find each other")
-            run(plane, Path(folder))
-            title("7. A distributed program runs to its end, with no operator: jobgate run makes its pods")
-            train(plane, Path(folder))
-            title("8. Yours")
-            say(f"  export KUBECONFIG={plane.kubeconfig}\n  {assets.kubectl} apply -f examples/dijob/full.yaml\n")
-            if not once:
-                say("The cluster is up until Ctrl-C.")
-                with controller(plane, Path(folder)):
-                    wait()
+        stack.enter_context(InstalledWebhook(plane, folder, RUN))
+        say(plane.kubectl("get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations").stdout)
+        title("4. Jobs are applied; what they leave out is filled in")
+        for job in GOOD:
+            apply(plane, job)
+        say(plane.kubectl("get", "dijobs").stdout)
+        title("5. Broken jobs are refused, with every fault at once")
+        for job in BROKEN:
+            apply(plane, job)
+        title("6. jobgate run makes the pods of a job with plugins, which find each other; they are simulated")
+        stack.enter_context(controller(plane, folder, RUN))
+        stack.enter_context(runner(plane, folder / "runner.log"))
+        run(plane)
+        title("7. A distributed program runs to its end; its pods are processes of this machine")
+        node = None
+        try:
+            node = stack.enter_context(ProcessNode(plane, "this-machine", folder / "node", life=arguments.life))
+            train(plane)
+        except MissingError as error:
+            say(f"not shown here: {error}")
+        title("8. Yours")
+        yours(plane, node, folder)
+        if not arguments.once:
+            say("The cluster is up until Ctrl-C.")
+            wait(node)
 
 
 def review(job: Path) -> None:
@@ -91,58 +104,63 @@ def apply(plane: ControlPlane, job: Path) -> None:
     say("")
 
 
-def run(plane: WholeControlPlane, folder: Path) -> None:
-    """Apply a job with plugins, let an operator create its pods, and show what is in them."""
-    with controller(plane, folder), plane.api() as api:
-        apply(plane, WIRED)
-        name = yaml.safe_load(WIRED.read_text())["metadata"]["name"]
-        mine = ("get", "configmap,secret,networkpolicy", "-l", f"jobgate.dev/job={name}", "-o", "name")
-        wait_for(
-            lambda: plane.kubectl(*mine).stdout.count("/") >= 3, 60, what="the controller to make what the job needs"
-        )
-        say(plane.kubectl(*mine).stdout)
-        operator = DIOrchestrator(api, "default", erases=False)
-        pods = ("get", "pods", "-l", f"diengine/job={name}")
-
-        def running() -> bool:
-            operator.sync()
-            return plane.kubectl(*pods, "--no-headers").stdout.count("Running") == 4
-
-        wait_for(running, 60, what="the pods to run")
-        say(plane.kubectl(*pods, "-L", "diengine/task-name").stdout)
-        say(f"$ kubectl get pod {name}-collector-1: the variables of its container, without the long ones")
-        pod = json.loads(plane.kubectl("get", "pod", f"{name}-collector-1", "-o", "json").stdout)
-        for variable in pod["spec"]["containers"][0]["env"]:
-            source = (variable.get("valueFrom") or {}).get("configMapKeyRef", {})
-            value = variable.get("value", f"from ConfigMap {source.get('name')}" if source else "")
-            say(f"    {variable['name']}={value if len(value) < 70 else value[:67] + '…'}")
-        say("and its file /etc/volcano/collector.host:")
-        lists = json.loads(plane.kubectl("get", "configmap", f"{name}-svc", "-o", "json").stdout)["data"]
-        say("".join(f"    {host}\n" for host in lists["collector.host"].splitlines()))
+def run(plane: WholeControlPlane) -> None:
+    """Apply a job with plugins, and show the pods that the runner creates, and what is in them."""
+    apply(plane, WIRED)
+    name = yaml.safe_load(WIRED.read_text())["metadata"]["name"]
+    mine = ("get", "configmap,secret,networkpolicy", "-l", f"jobgate.dev/job={name}", "-o", "name")
+    wait_for(lambda: plane.kubectl(*mine).stdout.count("/") >= 3, 60, what="the controller to make what the job needs")
+    say(plane.kubectl(*mine).stdout)
+    pods = ("get", "pods", "-l", f"jobgate.dev/job={name}")
+    wait_for(lambda: plane.kubectl(*pods, "--no-headers").stdout.count("Running") == 4, 60, what="the pods to run")
+    say(plane.kubectl(*pods, "-L", "jobgate.dev/task").stdout)
+    of_task = (*pods, "-l", f"jobgate.dev/job={name},jobgate.dev/task=collector", "-o", "json")
+    pod = json.loads(plane.kubectl(*of_task).stdout)["items"][-1]
+    say(f"$ kubectl get pod {pod['metadata']['name']}: the variables of its container, without the long ones")
+    for variable in pod["spec"]["containers"][0]["env"]:
+        source = (variable.get("valueFrom") or {}).get("configMapKeyRef", {})
+        value = variable.get("value", f"from ConfigMap {source.get('name')}" if source else "")
+        say(f"    {variable['name']}={value if len(value) < 70 else value[:67] + '…'}")
+    say("and its file /etc/volcano/collector.host:")
+    lists = json.loads(plane.kubectl("get", "configmap", f"{name}-svc", "-o", "json").stdout)["data"]
+    say("".join(f"    {host}\n" for host in lists["collector.host"].splitlines()))
 
 
-def train(plane: WholeControlPlane, folder: Path) -> None:
+def train(plane: WholeControlPlane) -> None:
     """Apply a job, let the runner create its pods as processes of this machine, and show their output."""
-    try:
-        with (
-            ProcessNode(plane, "this-machine", folder / "node") as node,
-            runner(plane, folder / "runner.log", kinds=[RUN]),
-        ):
-            say(f"$ kubectl apply -f {relative(SUM)}")
-            say(plane.kubectl("apply", "-f", str(SUM)).stdout)
-            plane.kubectl("wait", "--for=condition=Succeeded", "torchjob/sum-of-ranks", "--timeout=120s")
-            say(plane.kubectl("get", "torchjobs,jobs,pods", "-l", "!diengine/job").stdout)
-            say("What the pods printed:")
-            for log in sorted(node.folder.glob("default.sum-of-ranks-*/torch.log")):
-                say("".join(f"    {line}\n" for line in log.read_text().splitlines()).rstrip())
-    except MissingError as error:
-        say(f"not shown here: {error}")
+    say(f"$ kubectl apply -f {relative(SUM)}")
+    say(plane.kubectl("apply", "-f", str(SUM)).stdout)
+    plane.kubectl("wait", "--for=condition=Succeeded", "torchjob/sum-of-ranks", "--timeout=120s")
+    say(plane.kubectl("get", "torchjobs").stdout)
+    say(plane.kubectl("get", "jobs.batch,pods", "-l", "jobgate.dev/job=sum-of-ranks").stdout)
+    say("$ kubectl logs, of each pod")
+    names = plane.kubectl("get", "pods", "-l", "jobgate.dev/job=sum-of-ranks", "-o", "name").stdout.split()
+    for name in names:
+        say(f"    {plane.kubectl('logs', name).stdout.rstrip()}")
 
 
-def wait() -> None:
-    """Wait for Ctrl-C."""
+def yours(plane: WholeControlPlane, node: ProcessNode | None, folder: Path) -> None:
+    """Leave a cluster in which the user's own jobs run, and say how."""
+    plane.kubectl("delete", "dijobs,torchjobs", "--all")
+    kubectl, example = plane.assets.kubectl, relative(SUM)
+    say(f"  export KUBECONFIG={plane.kubeconfig}\n  alias kubectl={kubectl}")
+    if node is None:
+        say(f"  kubectl apply -f {relative(JOBS / 'full.yaml')}\n  kubectl get pods\n\nPods are simulated.")
+    else:
+        # From now on all pods become processes.
+        plane.kubectl("taint", "node", node.name, "jobgate.dev/processes-")
+        plane.kubectl("cordon", "node-0", "node-1")
+        say(f"  kubectl apply -f {example}    # or a job of your own, of any kind\n  kubectl get pods")
+        say("  kubectl logs --follow POD\n")
+        say("Pods are processes of this machine: each container needs a `command`, as there are no images.")
+    say(f"The runner's log: {folder / 'runner.log'}\n")
+
+
+def wait(node: ProcessNode | None) -> None:
+    """Wait for Ctrl-C, or for the end of the node."""
     try:
-        signal.pause()
+        while node is None or node.failure is None:
+            time.sleep(1)
     except KeyboardInterrupt:
         say("\nstopping")
 
@@ -167,3 +185,5 @@ if __name__ == "__main__":
         main()
     except KeyboardInterrupt:
         sys.exit(130)
+    except ControlPlaneError as error:
+        sys.exit(f"\n{error}")

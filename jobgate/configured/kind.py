@@ -9,14 +9,14 @@ from typing import Any
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
 from jobgate.configured.entry import Entry
-from jobgate.configured.tasks import POD, Element, Steps, elements, parsed, template_of, value_at
+from jobgate.configured.tasks import POD, Element, Steps, elements, parsed, template_of
 from jobgate.jobs.crew import PLUGINS, annotated_plugins
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import Task
 from webhook import Path, UnknownField
 from webhook.kind import ANNOTATIONS, Field
 from webhook.path import join
-from webhook.values import items
+from webhook.values import items, value_at
 from webhook.view import view
 
 

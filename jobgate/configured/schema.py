@@ -12,13 +12,13 @@ from crdgen.podtemplate import load
 from crdgen.schema import PRESERVE
 from jobgate.configured.entry import Entry
 from jobgate.configured.kind import ConfiguredSpec, Part, read_spec
-from jobgate.configured.tasks import elements, located, parsed, template_of, value_at, values_at
+from jobgate.configured.tasks import elements, located, parsed, template_of, values_at
 from jobgate.jobs.metadata import type_word
 from jobgate.jobs.schema import Shape, StructuralSchema, cause_of
 from jobgate.podchecks import plain
 from webhook import Cause, NotSupported, Path, Required, TypeInvalid
 from webhook.path import join
-from webhook.values import mapping
+from webhook.values import mapping, value_at
 
 #: The schema of a kind whose CRD is not known.
 _OPEN: Final[Mapping[str, Any]] = {"type": "object", PRESERVE: True}

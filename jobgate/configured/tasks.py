@@ -8,10 +8,10 @@ from functools import cache
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from jobgate.configured.entry import Case, Count, Entry, TaskName, TaskSource
+from jobgate.configured.entry import Count, Entry, TaskName, TaskSource
 from webhook import Path
 from webhook.path import join, steps_of
-from webhook.values import items, mapping, objects, spec_of, text
+from webhook.values import items, mapping, objects, spec_of, text, value_at
 
 Steps: TypeAlias = tuple[str | int, ...]
 
@@ -23,16 +23,6 @@ POD: Final = "(pod)"
 def parsed(path: str) -> tuple[bool, Steps]:
     """Return whether a path of an entry begins at the whole object, and its steps."""
     return path.startswith("."), tuple(steps_of(path.removeprefix(".")))
-
-
-def value_at(value: Any, steps: Iterable[str | int]) -> Any:
-    """Return the value at a path in any JSON; None if there is none."""
-    for step in steps:
-        if isinstance(value, list) and isinstance(step, int):
-            value = value[step] if step < len(value) else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
 
 
 def values_at(value: Any, steps: Steps, place: Path = Path()) -> Iterator[tuple[Path, Any]]:  # noqa: B008 - immutable
@@ -97,7 +87,7 @@ class Element:
         if not isinstance(name, TaskName):
             return None if name is None else self.get(name)
         if name.key is not None:
-            return self.key.lower() if name.key is Case.LOWER else self.key
+            return self.key.lower() if name.key == "lower" else self.key
         return name.value
 
 

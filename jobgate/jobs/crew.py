@@ -20,7 +20,7 @@ from jobgate.plugins.arguments import NoArguments
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
 from jobgate.plugins.env import Run
 from webhook import Cause, Path
-from webhook.values import mapping, objects, spec_of, text, whole
+from webhook.values import mapping, objects, spec_of, text, value_at, whole
 
 #: Fields of a task that must fit the schema for its pods to be wired.
 _NEEDED: Final = frozenset({"name", "replicas", "template"})
@@ -118,10 +118,7 @@ def requested(job: Job[Any], plugins: Mapping[str, Plugin[Any]] | None = None) -
 
 def written_plugins(kind: JobKind, document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the plugins of a job as they are written, including unknown and invalid ones."""
-    value: Any = document
-    for step in kind.field("plugins").path.steps:
-        value = mapping(value).get(str(step))
-    return mapping(annotated_plugins(value))
+    return mapping(annotated_plugins(value_at(document, kind.field("plugins").path.steps)))
 
 
 def annotated_plugins(value: Any) -> Any:

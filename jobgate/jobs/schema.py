@@ -17,6 +17,7 @@ from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_meta
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import TYPE, Predicate, surely_fits
 from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Required, TooLong, TooMany, TypeInvalid
+from webhook.values import value_at
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
 
@@ -129,9 +130,7 @@ class StructuralSchema:
 
     def crowded(self, document: Mapping[str, Any]) -> bool:
         """Return whether the object has more tasks than the schema allows, without reading them."""
-        parts: Any = None if self._names or not self._way else document
-        for step in self._way:
-            parts = parts.get(step) if isinstance(parts, Mapping) else None
+        parts = None if self._names or not self._way else value_at(document, self._way)
         return isinstance(parts, list | dict) and len(parts) > self._most_parts
 
     @cached_property

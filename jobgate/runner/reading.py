@@ -1,4 +1,4 @@
-"""Jobs as they are kept and read: a spec stays JSON, and is read once, however often the rest of the job changes."""
+"""The cache of jobs. A spec is kept as JSON, and read once, however often the rest of the job changes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject, read
 from webhook.values import mapping, metadata_of
 
-#: What of the metadata counts for how a spec is read.
+#: Fields of the metadata that decide how a spec is read.
 _COUNTS = ("uid", "generation", "labels", "annotations")
-#: The specs of all jobs that are remembered as read, in bytes of JSON: read, a spec takes some ten times as much.
+#: Specs that are kept after they were read, in bytes of JSON. In memory a spec takes about ten times as much.
 ROOM: Final = 16 * 1024 * 1024
-#: A look at a job of more bytes than this takes much memory: so many such jobs are looked at at once.
+#: A job of more bytes than this takes much memory while it is reconciled, so only some are at the same time.
 LARGE: Final = 64 * 1024
 LARGE_AT_ONCE: Final = 4
 #: A copy of the whole job, which nothing reads.
@@ -40,70 +40,71 @@ _IDENTITY: Final = (
     "creationTimestamp",
     "deletionTimestamp",
 )
-#: All jobs, and what they are made of: with what specs take that were read, it leaves a third of the memory limit that
-#: the manifests give the runner.
+#: Memory for all jobs and their objects, in bytes. Together with the specs that were read, it leaves a third of the
+#: memory limit in the manifests.
 OBSERVED_ROOM: Final = 384 * 1024 * 1024
 
-#: By `<plural>.<group>`: a kind, its resource, and what is kept of its jobs.
+#: By `<plural>.<group>`: a kind, its resource, and the cache of its jobs.
 Jobs: TypeAlias = Mapping[str, tuple[JobKind, Resource, Informer[dict[str, Any]]]]
 
 
 def keep_job(kind: JobKind) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return what makes of a job what is kept of it: all that is read, its spec as JSON."""
+    """Return a function that reduces a job to the fields that are read, with its spec as JSON."""
 
-    def keep(found: dict[str, Any]) -> dict[str, Any]:
-        whole = keep_less(kind)(found)
-        marks = {word: mapping(found["metadata"].get(word)) for word in ("labels", "annotations")}
-        marks["annotations"] = {key: one for key, one in marks["annotations"].items() if key != _LAST_APPLIED}
-        # A copy: what is given back keeps up to twice its size. A job may have more levels than orjson writes.
-        spec = bytes(memoryview(msgspec.json.encode(found.get("spec"))))
-        metadata = {**whole["metadata"], **{word: value for word, value in marks.items() if value}}
-        return {**whole, "metadata": metadata, "spec": spec}
+    def keep(document: dict[str, Any]) -> dict[str, Any]:
+        less = keep_less(kind)(document)
+        labels, annotations = (mapping(document["metadata"].get(field)) for field in ("labels", "annotations"))
+        annotations = {key: value for key, value in annotations.items() if key != _LAST_APPLIED}
+        # A copy, as the result of msgspec takes up to twice its size. orjson does not write every depth of a job.
+        spec = bytes(memoryview(msgspec.json.encode(document.get("spec"))))
+        maps = {"labels": labels, "annotations": annotations}
+        metadata = {**less["metadata"], **{field: value for field, value in maps.items() if value}}
+        return {**less, "metadata": metadata, "spec": spec}
 
     return keep
 
 
 def keep_less(kind: JobKind) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return what makes of a job what is kept of it if there is no room for the rest: it has no spec (`is_whole`)."""
+    """Return a function that reduces a job to what is kept if there is no room for its spec (`is_whole`)."""
 
-    def keep(found: dict[str, Any]) -> dict[str, Any]:
-        metadata = project(found["metadata"], dict.fromkeys(_IDENTITY, ...))
-        annotations = mapping(found["metadata"].get("annotations"))
-        if ours := {key: one for key, one in annotations.items() if key.startswith(_OURS)}:
+    def keep(document: dict[str, Any]) -> dict[str, Any]:
+        metadata = project(document["metadata"], dict.fromkeys(_IDENTITY, ...))
+        annotations = mapping(document["metadata"].get("annotations"))
+        if ours := {key: value for key, value in annotations.items() if key.startswith(_OURS)}:
             metadata["annotations"] = ours
         less = {"apiVersion": kind.gvk.api_version, "kind": kind.kind, "metadata": metadata}
-        return {**less, **({"status": found["status"]} if "status" in found else {})}
+        return {**less, **({"status": document["status"]} if "status" in document else {})}
 
     return keep
 
 
 def is_whole(document: Mapping[str, Any]) -> bool:
-    """Return whether all that is read of a job is kept."""
+    """Return whether a job is kept with its spec."""
     return "spec" in document
 
 
 def weight_of_job(document: Mapping[str, Any]) -> int:
-    """Return the memory that a job takes as it is kept, in bytes."""
+    """Return the memory that a job takes in the cache, in bytes."""
     return weight_of({**document, "spec": None}) + len(document.get("spec", b""))
 
 
 class JobReader:
-    """Reads jobs, and remembers what is made of their specs: checks and defaults cost more than the rest of a look."""
+    """Reads jobs, and keeps the results: checks and defaults of a spec cost more than the rest of a reconciliation."""
 
     def __init__(self, domain: str, groups: Grouping | None = None, room: int = ROOM) -> None:
-        """Remember nothing yet. `room` is for specs, in bytes of JSON; others are read again each time."""
+        """Create an empty reader. `room` is for specs, in bytes of JSON; other specs are read each time."""
         self._domain = domain
         self._groups = groups
         self._room = Room(room)
         self._known: dict[JobKey, tuple[list[Any], Subject | None, int]] = {}
 
     def __len__(self) -> int:
-        """How many jobs are remembered."""
+        """Return the number of jobs whose specs are kept."""
         return len(self._known)
 
     def read(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Subject | None:
-        """Read a job as it is kept; None where it does not fit its schema."""
-        counts = [metadata_of(document).get(word) for word in _COUNTS]
+        """Read a job of the cache; None if it does not fit its schema."""
+        counts = [metadata_of(document).get(field) for field in _COUNTS]
         known, subject, _ = self._known.get(key, (None, None, 0))
         if known != counts:
             self.forget(key)
@@ -115,27 +116,27 @@ class JobReader:
         if subject is None:
             return None
         job = subject.job
-        metadata = {**document["metadata"], **{word: job.document["metadata"].get(word) for word in _COUNTS}}
+        metadata = {**document["metadata"], **{field: job.document["metadata"].get(field) for field in _COUNTS}}
         whole = {**job.document, "metadata": metadata, "status": document.get("status")}
         return replace(subject, job=Job(kind, whole, job.spec))
 
     def forget(self, key: JobKey) -> None:
-        """Forget a job that is gone, or is looked at seldom."""
+        """Forget a job that is gone, or that is seldom reconciled."""
         if key in self._known:
             self._room.give(key[1], self._known.pop(key)[2])
 
 
 @dataclass(frozen=True)
 class Caches:
-    """What is known of a cluster.
+    """The caches of a cluster.
 
     Attributes:
-        jobs: of the kinds that are run.
-        seen: what is there of these jobs.
-        territory: the namespaces in which jobs are run.
+        jobs: jobs of the kinds that are run.
+        seen: objects of these jobs.
+        territory: namespaces in which jobs are run.
         reader: reads jobs.
-        clock: gives the time.
-        objects: reads jobs that are not kept as a whole.
+        clock: returns the time.
+        objects: reads jobs that are kept without their spec.
     """
 
     jobs: Jobs
@@ -146,7 +147,7 @@ class Caches:
     objects: ObjectClient | None = None
 
     def is_large(self, key: JobKey) -> bool:
-        """Return whether a look at a job takes much memory: its spec is read, rendered into batch Jobs, and sent."""
+        """Return whether a job takes much memory while it is read, rendered into batch Jobs, and sent."""
         plural, namespace, name = key
         informer = self.jobs[plural][2] if plural in self.jobs else None
         document = informer.peek(name, namespace) if informer else None
@@ -155,10 +156,10 @@ class Caches:
         return not is_whole(document) or weight_of_job(document) > LARGE
 
     async def whole(self, key: JobKey, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return a job with all that is read of it; None if it is gone.
+        """Return a job with its spec; None if it is gone.
 
         Raises:
-            ApiError, OSError, TimeoutError: it cannot be read.
+            ApiError, OSError, TimeoutError: the job cannot be read.
         """
         if is_whole(document) or self.objects is None:
             return document

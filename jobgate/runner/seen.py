@@ -1,4 +1,4 @@
-"""What is there of all jobs that are run: batch Jobs, Pods, Services, PodGroups and Volcano's Commands, by uid."""
+"""Caches of the objects of all jobs: batch Jobs, Pods, Services, PodGroups and Volcano's Commands, by uid."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.queueing import KUEUE_COUNT, KUEUE_GROUP, KUEUE_RETRIABLE
 from jobgate.room import Room, Shape, project
 from jobgate.runner.lost import SHARES, shares_volume
 from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
@@ -21,19 +22,22 @@ from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, te
 JOBS: Final = Resource("jobs", "v1", "batch")
 PODS: Final = Resource("pods", "v1", "")
 SERVICES: Final = Resource("services", "v1", "")
-#: Made, or looked for, and not followed.
+#: Created or read, but not watched.
 CLAIMS: Final = Resource("persistentvolumeclaims", "v1", "")
-#: By these, `vcctl job suspend` and `resume` ask for an action on a job.
+#: Created by `vcctl job suspend` and `resume` to request an action on a job.
 COMMANDS: Final = Resource("commands", "v1alpha1", "bus.volcano.sh")
 
-#: Of which job something is: its kind as `<plural>.<group>`, its namespace and its name.
+#: A job: its kind as `<plural>.<group>`, its namespace and its name.
 JobKey = tuple[str, str, str]
 
 _METADATA: Final = {
     **dict.fromkeys(("name", "namespace", "uid", "resourceVersion"), ...),
     **dict.fromkeys(("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"), ...),
     "finalizers": [...],
-    "labels": dict.fromkeys((RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX), ...),
+    "labels": dict.fromkeys(
+        (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX, KUEUE_GROUP), ...
+    ),
+    "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE), ...),
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
 _CONTAINERS: Final = [
@@ -72,33 +76,33 @@ _READ: Final[Mapping[str, Shape]] = {
 
 
 def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return what makes of an object what is remembered: what the plan reads, without templates and specs."""
+    """Return a function that reduces an object to the fields that the plan reads, without templates."""
     api_version = f"{resource.group}/{resource.version}".removeprefix("/")
 
-    def keep(found: dict[str, Any]) -> dict[str, Any]:
-        metadata = project(found["metadata"], _METADATA)
-        owners = (one for _, one in objects(found["metadata"].get("ownerReferences")) if one.get("controller") is True)
-        metadata["ownerReferences"] = [project(one, {"uid": ..., "controller": ...}) for one in islice(owners, 1)]
-        kept = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **project(found, _READ[kind])}
-        if kind == "Pod" and shares_volume(spec_of(found)):
+    def keep(document: dict[str, Any]) -> dict[str, Any]:
+        metadata, references = project(document["metadata"], _METADATA), document["metadata"].get("ownerReferences")
+        owners = (owner for _, owner in objects(references) if owner.get("controller") is True)
+        metadata["ownerReferences"] = [project(owner, {"uid": ..., "controller": ...}) for owner in islice(owners, 1)]
+        kept = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **project(document, _READ[kind])}
+        if kind == "Pod" and shares_volume(spec_of(document)):
             kept[SHARES] = True
         if kind == "Job":
-            kept[ASKS] = written_amounts(amounts_of(mapping(spec_of(found).get("template"))))
+            kept[ASKS] = written_amounts(amounts_of(mapping(spec_of(document).get("template"))))
         return kept
 
     return keep
 
 
-def controllers_of(found: Mapping[str, Any]) -> set[str]:
-    """Return the uids of the controllers of an object; the API server lets it have one."""
-    references = objects(metadata_of(found).get("ownerReferences"))
-    return {text(one.get("uid")) for _, one in references if one.get("controller") is True}
+def controllers_of(document: Mapping[str, Any]) -> set[str]:
+    """Return the uids of the controllers of an object; the API server allows at most one."""
+    references = objects(metadata_of(document).get("ownerReferences"))
+    return {text(owner.get("uid")) for _, owner in references if owner.get("controller") is True}
 
 
 class Seen:
-    """All that is made for jobs, and the Commands for them.
+    """Caches the objects that belong to jobs, and the Commands for them.
 
-    The informers are to be run with a client that sees our label only, except that of Commands, which have none.
+    Run the informers with a client that selects our label, except that of Commands, which have no label.
     """
 
     def __init__(
@@ -108,10 +112,10 @@ class Seen:
         commanded: JobKind | None = None,
         room: Room | None = None,
     ) -> None:
-        """Know nothing yet. `changed` is called with each job of which something came, went or changed.
+        """Create empty caches. `changed` is called with each job that has a new, changed or deleted object.
 
-        `groups` are the PodGroups that are followed, `commanded` is the kind whose jobs Commands are for, `room` is for
-        all that is there.
+        `groups` is the resource of PodGroups to watch, `commanded` the kind whose jobs Commands are for, and `room` the
+        memory for all objects.
         """
         self._index = JobIndex(changed)
         self._groups = groups
@@ -127,15 +131,15 @@ class Seen:
         }
 
     def observed(self, uid: str, namespace: str, now: datetime) -> Observed:
-        """Return what is there of a job now.
+        """Return the objects of a job.
 
-        Anyone can write a label: what counts is in the job's namespace, and is owned by the job or, of pods, by one
-        of its batch Jobs.
+        Anyone can write a label. An object counts if it is in the job's namespace, and is owned by the job or, if it is
+        a pod, by one of its batch Jobs.
 
         Raises:
-            LookupError: what there is of a resource is not known, which is not the same as nothing. PodGroups, which
-                only some jobs need, are then `unknown_groups`. Where Commands are not installed, there are none.
-            IncompleteError: there is no room for all that is there of the namespace.
+            LookupError: the objects of a resource are not known. PodGroups, which only some jobs need, are then
+                `unknown_groups`. If Commands are not installed, there are none.
+            IncompleteError: the cache has no room for all objects of the namespace.
         """
         unknown: dict[Resource, str] = {}
         for resource, informer in self.informers.items():
@@ -147,18 +151,21 @@ class Seen:
                 if resource not in {self._groups, COMMANDS}:
                     raise
                 unknown[resource] = str(error)
-        found: dict[str, list[Mapping[str, Any]]] = {
+        by_kind: dict[str, list[Mapping[str, Any]]] = {
             kind: [] for kind in (*self._kinds.values(), "PodGroup", "Command")
         }
         for resource, inside, name in self._index.places(uid):
-            if inside == namespace and resource not in unknown and (one := self.informers[resource].get(name, inside)):
-                found[self._kinds[resource]].append(one)
+            if inside != namespace or resource in unknown:
+                continue
+            if document := self.informers[resource].get(name, inside):
+                by_kind[self._kinds[resource]].append(document)
         jobs, services, groups = (
-            [one for one in found[kind] if uid in controllers_of(one)] for kind in ("Job", "Service", "PodGroup")
+            [document for document in by_kind[kind] if uid in controllers_of(document)]
+            for kind in ("Job", "Service", "PodGroup")
         )
-        batches = {text(one["metadata"].get("uid")) for one in jobs}
-        pods = [one for one in found["Pod"] if batches.intersection(controllers_of(one))]
-        commands = sorted(found["Command"], key=lambda one: text(one["metadata"].get("creationTimestamp")))
+        batches = {text(batch["metadata"].get("uid")) for batch in jobs}
+        pods = [pod for pod in by_kind["Pod"] if batches.intersection(controllers_of(pod))]
+        commands = sorted(by_kind["Command"], key=lambda command: text(command["metadata"].get("creationTimestamp")))
         unknown_groups = unknown.get(self._groups, "") if self._groups else ""
         return Observed(now, jobs, pods, services, groups, unknown_groups, commands=commands)
 
@@ -166,29 +173,36 @@ class Seen:
         """Return the batch Jobs of a job.
 
         Raises:
-            LookupError: they are not known.
+            LookupError: the batch Jobs are not known.
         """
         informer = self.informers[JOBS]
         informer.check(namespace)
         places = (name for resource, inside, name in self._index.places(uid) if (resource, inside) == (JOBS, namespace))
-        found = filter(None, (informer.get(name, namespace) for name in places))
-        return [one for one in found if uid in controllers_of(one)]
+        batches = filter(None, (informer.get(name, namespace) for name in places))
+        return [batch for batch in batches if uid in controllers_of(batch)]
+
+    def pods_of_others(self, key: JobKey, uid: str) -> list[Mapping[str, Any]]:
+        """Return the pods of jobs with a key, except those of one job: of deleted jobs, by the labels of the pods."""
+        informer, others = self.informers[PODS], [other for other in self._index.uids(key) if other != uid]
+        places = (place for other in others for place in self._index.places(other))
+        pods = (informer.peek(name, namespace) for resource, namespace, name in places if resource == PODS)
+        return [pod for pod in pods if pod is not None]
 
     def resource(self, kind: str) -> Resource:
-        """Return the resource of a kind of these objects."""
+        """Return the resource of a kind."""
         return next((resource for resource, name in self._kinds.items() if name == kind), CLAIMS)
 
     def _take(self, resource: Resource, key: tuple[str, str]) -> None:
-        """Update whose an object that has changed is, by its labels, or by the target of a Command."""
+        """Index an object that has changed by its job, which its labels name, or the target of a Command."""
         namespace, name = key
-        found = self.informers[resource].peek(name, namespace)
+        document = self.informers[resource].peek(name, namespace)
         jobs: dict[str, JobKey] = {}
-        if found is not None and resource == COMMANDS:
-            target, kind = mapping(found.get("target")), self._commanded
+        if document is not None and resource == COMMANDS:
+            target, kind = mapping(document.get("target")), self._commanded
             if kind is not None and target.get("kind") == kind.kind:
                 jobs[text(target.get("uid"))] = (kind.qualified_plural, namespace, text(target.get("name")))
-        elif found is not None:
-            labels = labels_of(found)
+        elif document is not None:
+            labels = labels_of(document)
             jobs[text(labels.get(RUN_LABEL))] = (
                 text(labels.get(KIND_LABEL)),
                 namespace,

@@ -10,6 +10,7 @@ import yaml
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen.cases import Suite
+from tests.crdgen.diff.builder import definition, obj, version
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
 POLICIES: list[dict[str, Any]] = [
@@ -125,3 +126,23 @@ def test_the_api_server_gives_the_same_verdicts(policies: ClusterApi) -> None:
             status, answer = policies.post(path, new, {"dryRun": "All"})
         assert (status >= 400) == bool(words), (case, answer)
         assert words in str(answer.get("message", "")), case
+
+
+def test_policies_see_the_objects_of_crds_as_they_are_stored(tmp_path: Path) -> None:
+    policy = objects()[0]
+    policy["spec"] = {
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["widgets"]}]},
+        "validations": [{"expression": "(object == null ? oldObject : object).spec.size == 5", "message": "must be 5"}],
+    }  # fmt: skip
+    spec = obj(size={"type": "integer", "default": 5, "maximum": 9})
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump_all([policy, definition(version(spec=spec))]))
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a", "namespace": "b"}, "spec": {}}
+    cases: list[dict[str, Any]] = [
+        {"name": "the default"},
+        {"name": "another", "patch": {"spec": {"size": 6}}, "rejected": [{"words": "must be 5"}]},
+        {"name": "not of the schema", "patch": {"spec": {"size": 10}}, "rejected": [{"field": "spec.size"}]},
+        {"name": "a deletion", "delete": True},
+        {"name": "a deletion of another", "delete": True, "from": {"spec": {"size": 6}}, "rejected": [{"words": "5"}]},
+    ]
+    suite = write(tmp_path, *cases, crds=["a.yaml"], policies=["a.yaml"], object=widget)
+    assert [suite.run(case) for case in suite.cases] == [[]] * len(cases)

@@ -107,6 +107,7 @@ UNUSABLE: list[tuple[str, str, str]] = [
     ("no object", "cases: [{name: a}]\n", ":1: the file: cases[0]: has no object: add `object`, or `file` or `object` for all cases"),
     ("one name twice", "object: {}\ncases: [{name: a}, {name: a}]\n", ":1: the file: cases[1].name: 'a' is the name of another case, too: rename one"),
     ("no CRD", "object: {}\ncrds:\n- nowhere.yaml\ncases: [{name: a}]\n", ":3: crds[0]: FOLDER/nowhere.yaml: No such file or directory"),
+    ("a CRD that the API server rejects", "object: {}\ncrds: [bad.yaml]\ncases: [{name: a}]\n", ":2: crds[0]: FOLDER/bad.yaml: the API server rejects the CRD: spec.versions[0].schema.openAPIV3Schema.properties[spec].type: type must be one of array, boolean, integer, number, object, string, and a field has none"),
     ("no YAML", "cases: [\n", ":2:1: not YAML: did not find expected node content while parsing a flow node"),
     ("several objects", "cases: [{name: a}]\nfile: two.yaml\n", ":2: file: two.yaml has 2 objects: it must have one"),
 ]  # fmt: skip
@@ -115,6 +116,7 @@ UNUSABLE: list[tuple[str, str, str]] = [
 @pytest.mark.parametrize(("text", "error"), [each[1:] for each in UNUSABLE], ids=[each[0] for each in UNUSABLE])
 def test_a_file_that_cannot_be_used_is_reported_with_line_and_field(tmp_path: Path, text: str, error: str) -> None:
     (tmp_path / "two.yaml").write_text(yaml.safe_dump_all([WIDGET, WIDGET]))
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump(definition(version(spec={"properties": {}}))))
     file = tmp_path / "a.cases.yaml"
     file.write_text(text)
     with pytest.raises(UnusableFile) as caught:
