@@ -115,7 +115,7 @@ class InstalledWebhook:
 
     @property
     def _run(self) -> list[str]:
-        return [flag for flag in self._settings if flag.startswith("--run=")]
+        return [flag for flag in self._settings if flag.startswith(("--run=", "--kinds=", "--deny="))]
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and return its exit code."""

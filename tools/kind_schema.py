@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from jobgate.configured import Entry
+from jobgate.configured.entry import Entry
 
 FILE = Path("docs/reference/kind.schema.json")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from crdgen.evaluate.scalars import unfit_bounds
-from crdgen.schema import BRANCHES, EITHER, INT_OR_STRING
+from crdgen.schema import BRANCHES, INT_OR_STRING, look
 from crdgen.schema.look import canonical, distinct, mapping, members, number, without, words
 
 #: Bounds, with the function that returns the tighter one of two.
@@ -53,7 +53,8 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
         return result
     checks: list[Mapping[str, Any]] = []  # which all hold
     for keyword in BRANCHES:
-        branches = _branches(result.pop(keyword, None), either=bool(schema.get(INT_OR_STRING)))
+        branches = [_branch(branch) for branch in look.branches(schema, keyword)]
+        result.pop(keyword, None)
         branches = branches if keyword == "oneOf" else distinct(branches)
         if keyword == "allOf" or len(branches) == 1:
             checks += branches
@@ -69,14 +70,6 @@ def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     if any(left):
         result["allOf"] = sorted(distinct(filter(None, left)), key=canonical)
     return result
-
-
-def _branches(listed: Any, *, either: bool) -> list[dict[str, Any]]:
-    """Return the rewritten branches; those that only repeat the types of int-or-string have no further meaning."""
-    branches = members(listed)
-    if either:
-        branches = [] if branches == EITHER else [branch for branch in branches if branch != {"anyOf": EITHER}]
-    return [_branch(branch) for branch in branches]
 
 
 def _branch(branch: Mapping[str, Any]) -> dict[str, Any]:

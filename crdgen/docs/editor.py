@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from crdgen.schema import BRANCHES, EITHER, EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS
+from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS
 from crdgen.schema.limits import RANGES
-from crdgen.schema.look import mapping, members, named, schema_of, words
+from crdgen.schema.look import branches, mapping, named, schema_of, words
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 _KEPT: Final = (
@@ -88,10 +88,10 @@ def _converted(schema: Mapping[str, Any], *, optional: bool = False) -> dict[str
     rules = [f"Rule: {rule.get('message') or text}" for text, rule in named(schema.get(VALIDATIONS), "rule").items()]
     if rules:
         result["description"] = "\n\n".join(filter(None, [schema.get("description"), *rules]))
-    branches = _branches(schema)
-    if branches and (schema.get("nullable") or optional):  # null has no branches
-        branches = {"if": {"not": {"type": "null"}}, "then": branches}
-    return result | branches | _fields(schema)
+    checks = _branches(schema)
+    if checks and (schema.get("nullable") or optional):  # null has no branches
+        checks = {"if": {"not": {"type": "null"}}, "then": checks}
+    return result | checks | _fields(schema)
 
 
 def _set_bounds(result: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -117,11 +117,8 @@ def _accept_null(result: dict[str, Any], *, listed: bool) -> None:
 def _branches(schema: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for keyword in BRANCHES:
-        branches = members(schema.get(keyword))
-        if schema.get(INT_OR_STRING):
-            branches = [] if branches == EITHER else [branch for branch in branches if branch != {"anyOf": EITHER}]
-        if branches:
-            result[keyword] = [_branch(branch) for branch in branches]
+        if checks := [_branch(branch) for branch in branches(schema, keyword)]:
+            result[keyword] = checks
     if isinstance(schema.get("not"), Mapping):
         result["not"] = _branch(schema["not"])
     return result

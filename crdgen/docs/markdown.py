@@ -23,13 +23,19 @@ def escape(text: str) -> str:
     return "".join([*parts, _escape_line(line[end:])])
 
 
+#: Widest line of a wrapped text, in characters.
+_WIDEST: Final = 120
 #: The beginning of an item of a list.
 _ITEM: Final = re.compile(r"[ \t]*([-*+]|\d+[.)])[ \t]+(?=\S)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs and lists of a text whose lines are wrapped; blank lines separate them."""
-    for part in re.split(r"\n[ \t]*\n", text):
+    """Yield the paragraphs and lists of a text, which blank lines separate.
+
+    Lines of a text with wider lines than people wrap are paragraphs of their own.
+    """
+    is_wrapped = max(map(len, text.split("\n"))) <= _WIDEST
+    for part in re.split(r"\n[ \t]*\n" if is_wrapped else r"\n+", text):
         lines: list[str] = []
         for line in part.split("\n"):
             if not lines or _ITEM.match(line):

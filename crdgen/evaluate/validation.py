@@ -21,7 +21,7 @@ from crdgen.evaluate.check import (
 )
 from crdgen.evaluate.scalars import scalar_checker, supported_values
 from crdgen.formats import text_format
-from crdgen.schema import EITHER, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
+from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema, look
 
 
 def branches(schema: Schema) -> Check | None:
@@ -30,11 +30,7 @@ def branches(schema: Schema) -> Check | None:
         return None
 
     def checkers(keyword: str) -> list[Check]:
-        schemas = schema.get(keyword, ())
-        if schema.get(INT_OR_STRING):
-            # A branch may repeat its two types, without further meaning.
-            schemas = [] if schemas == EITHER else [branch for branch in schemas if branch != {"anyOf": EITHER}]
-        return [checker(branch) for branch in schemas]
+        return [checker(branch) for branch in look.branches(schema, keyword)]
 
     all_of, any_of, one_of = checkers("allOf"), checkers("anyOf"), checkers("oneOf")
     excluded = checker(schema["not"]) if "not" in schema else None

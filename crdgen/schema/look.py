@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
+from crdgen.schema import EITHER, INT_OR_STRING
+
 #: The steps of a path that need no brackets, and the steps of a path as text.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
@@ -32,6 +34,14 @@ def named(value: Any, key: str = "name") -> dict[str, Mapping[str, Any]]:
     """Return the mappings of a list by their name."""
     mappings = (member for member in members(value) if isinstance(member, Mapping))
     return {member[key]: member for member in mappings if isinstance(member.get(key), str)}
+
+
+def branches(schema: Mapping[str, Any], keyword: str) -> list[Any]:
+    """Return the branches of a keyword, without those that only repeat the types of int-or-string."""
+    listed = members(schema.get(keyword))
+    if not schema.get(INT_OR_STRING):
+        return listed
+    return [] if listed == EITHER else [branch for branch in listed if branch != {"anyOf": EITHER}]
 
 
 def schema_of(version: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
-from jobgate.cli.settings import Configured, installation
+from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.jobs.kind import JobKind
 from jobgate.offline.audit import Audited, audit, by_rule
 from webhook import Registry
@@ -62,33 +62,39 @@ def audit_command(
 
     Changes nothing. Exit status: 0 if no job would be denied, 1 if one would be, 2 if jobs cannot be listed.
     """
-    audits, missing = asyncio.run(_audit(kubeconfig, configured))
+    audits, missing = asyncio.run(_audit(kubeconfig, configured, warnings=warnings))
     audits = [audited for audited in audits if not namespaces or audited.namespace in namespaces]
     _print(audits, missing, output, warnings=warnings)
     context.exit(1 if any(audited.faults for audited in audits) else 0)
 
 
-async def _audit(kubeconfig: Path | None, configured: Configured) -> tuple[list[Audited], list[str]]:
+async def _audit(kubeconfig: Path | None, configured: Configured, *, warnings: bool) -> tuple[list[Audited], list[str]]:
     """Review all stored jobs; also return the kinds that the cluster does not serve."""
     async with reached(kubeconfig) as client:
-        objects = await _looked_up(client, configured.kinds)
+        kinds = in_cluster(
+            configured.kinds, {kind.qualified_plural for kind in configured.kinds if kind.resource is None}
+        )
+        objects = await _looked_up(client, kinds, reads=warnings)
         audits: list[Audited] = []
         missing: list[str] = []
-        for kind in configured.kinds:
+        for kind in kinds:
             jobs = await listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
             if jobs is None:
                 missing.append(kind.qualified_plural)
             # Items of a list may lack these.
             typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
             documents = ({**typed, **job} for job in jobs or ())
-            audits += [audit(kind, document, configured.kinds, configured.settings, objects) for document in documents]
+            audits += [audit(kind, document, kinds, configured.settings, objects) for document in documents]
     return audits, missing
 
 
-async def _looked_up(client: Client, kinds: Registry[JobKind]) -> ListedObjects:
-    """Return the objects that rules look up, without the resources that may not be listed: rules skip those."""
+async def _looked_up(client: Client, kinds: Registry[JobKind], *, reads: bool) -> ListedObjects:
+    """Return the objects that rules look up, without the resources that may not be listed: rules skip those.
+
+    `reads` adds the resources that only warnings are about.
+    """
     lists = {}
-    for watched in sorted({resource for kind in kinds for resource in kind.watches}):
+    for watched in sorted({name for kind in kinds for name in (*kind.watches, *(kind.reads if reads else ()))}):
         try:
             if (items := await listed(client, watched)) is not None:
                 lists[watched] = items

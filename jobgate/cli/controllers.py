@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jobgate.cli.cluster import connect, grouped, listening, own_namespace, require_dns_name
-from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, queueing_of, queues_text, running, setting
+from jobgate.cli.settings import (
+    BIND,
+    CREDENTIALS,
+    HEALTH_PORT,
+    Configured,
+    in_cluster,
+    queueing_of,
+    queues_text,
+    running,
+    setting,
+)
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.jobs.wiring import wired
 from jobgate.plugins.queueing import QUEUES_PODS
@@ -112,7 +122,7 @@ def control(
     settings = ControllerSettings(
         given.domain, requests_per_second, plugins=given.plugins, offered=given.offered, namespace=leader.namespace
     )
-    kinds = tuple(wired(configured.kinds, given.runs))
+    kinds = tuple(wired(in_cluster(configured.kinds), given.runs))
 
     async def controller(client: Client, metrics: ControllerMetrics) -> Controller:
         return Controller(client, kinds, settings, metrics)

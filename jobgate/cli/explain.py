@@ -13,7 +13,7 @@ from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
 from jobgate.cli.report import finish, name_of, read_files, title, warn
 from jobgate.cli.settings import CRDS, Configured, installation
-from jobgate.configured import catalogued
+from jobgate.configured.catalogue import Catalogued
 from jobgate.offline.explanation import Explanation, Pods
 from jobgate.offline.explanation import explain as explained
 from jobgate.offline.files import FileObjects
@@ -55,7 +55,7 @@ def explain(
     manifests, broken = read_files(files)
     warn(manifests)
     known = FileObjects([manifest.object for manifest in manifests], namespace)
-    kinds = catalogued(configured.kinds, crds)
+    kinds = Catalogued(configured.kinds, crds)
     options = ReviewOptions(kinds, namespace=namespace, settings=configured.settings, objects=known)
     explanations = [
         (manifest, explanation)

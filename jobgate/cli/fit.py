@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
+from crdgen import to_yaml
 from crdgen.cli.sources import UsageError, definitions
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
+from jobgate.configured.catalogue import named_in_catalogue
+from jobgate.configured.discover import entry_for
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
@@ -27,6 +30,9 @@ _CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
 @KUBECONFIG
 @OUTPUT
 @WITHOUT_KIND
+@click.option(
+    "--discover", is_flag=True, help="Print a first description of each kind with pod templates, for --kinds."
+)
 @click.pass_context
 def fit(
     context: click.Context,
@@ -35,6 +41,7 @@ def fit(
     kubeconfig: Path | None,
     output: str,
     kinds: Registry[JobKind] | None,
+    discover: bool,
 ) -> None:
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.
 
@@ -43,6 +50,9 @@ def fit(
     """
     kinds = installed() if kinds is None else kinds
     stored = _read(files) if files else asyncio.run(_stored(kubeconfig))
+    if discover:
+        _discover(stored, {kind.qualified_plural for kind in kinds})
+        return
     results = {
         kind.qualified_plural: misfits(stored[kind.qualified_plural], kind)
         for kind in kinds
@@ -53,6 +63,21 @@ def fit(
         raise CannotRead("the files contain no CRD of a known kind")
     _print(results, missing, output)
     context.exit(1 if missing or any(map(_loses, results.values())) else 0)
+
+
+def _discover(stored: Mapping[str, Mapping[str, Any]], known: Container[str]) -> None:
+    """Print a first entry of each kind whose CRD embeds pod templates, and list them on standard error."""
+    for name, crd in sorted(stored.items()):
+        entry = None if name in known else entry_for(crd)
+        if entry is None:
+            continue
+        in_catalogue = bool(named_in_catalogue(name))
+        paths = ", ".join(str(task.get("each") or task.get("at")) for task in entry["tasks"])
+        click.echo(f"{name}: {'in the catalogue' if in_catalogue else f'pods of {paths}'}", err=True)
+        if not in_catalogue:
+            click.echo(
+                f"---\n# Check names, replicas and how the operator names pods (names).\n{to_yaml(entry)}", nl=False
+            )
 
 
 def _loses(differences: Sequence[Misfit]) -> bool:

@@ -10,13 +10,23 @@ import click
 from pydantic import ValidationError
 
 from crdgen import to_yaml
-from jobgate.cli.settings import CLUSTER_DOMAIN, capabilities, checked_queueing, kind_files, queues_text
+from jobgate.cli.settings import (
+    CLUSTER_DOMAIN,
+    DENY,
+    MORE_KINDS,
+    capabilities,
+    checked_queueing,
+    kind_files,
+    queues_text,
+)
+from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
 from jobgate.names import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
+from webhook import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,6 +53,8 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 @_choice("--job-pods", "job_pods", type=click.IntRange(1, PODS_LIMIT))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")
+@MORE_KINDS
+@DENY
 @click.option("--without-plugin", multiple=True, metavar="NAME", help="Plugin to disable; repeatable.")
 @click.option(
     "--rotation",
@@ -110,7 +122,9 @@ def manifests(
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
+    more, deny = choices.pop("more_kinds"), choices.pop("deny")
     try:
+        kinds = installable((*installed(), *more), deny)
         installation = Installation(
             **choices,
             ca_bundle=bundle,
@@ -120,7 +134,7 @@ def manifests(
             kind_settings=_texts(kind_settings),
             queues=queues_text(queues),
         )
-        rendered = objects(installed(), installation)
+        rendered = objects(Registry(kinds), installation)
     except ValidationError as error:
         raise click.UsageError(faults_of(error)) from None
     except ValueError as error:

@@ -98,15 +98,15 @@ def review(  # noqa: PLR0913 - one argument an option
         context.exit(2)
     tree = read_tree(files, recursive=recursive, advice=advice)
     report = Report("jobgate review", "object", failures=tree.failures, notes=tree.left_out)
-    if output in {"json", "yaml"} or any(map(_may_be_ours, tree.manifests)):
-        from jobgate.configured import catalogued
+    if output in {"json", "yaml"} or context.params.get("more_kinds") or any(map(_may_be_ours, tree.manifests)):
+        from jobgate.configured.catalogue import Catalogued
         from jobgate.offline.files import FileObjects
         from jobgate.offline.judge import ReviewOptions
         from webhook import Operation
 
         configured = configure()
         options = ReviewOptions(
-            kinds=catalogued(configured.kinds, crds),
+            kinds=Catalogued(configured.kinds, crds),
             operation=Operation.UPDATE if old else Operation.CREATE,
             namespace=namespace,
             user=user,

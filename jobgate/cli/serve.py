@@ -19,7 +19,7 @@ import click
 
 from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
-from jobgate.cli.settings import BIND, CREDENTIALS, HEALTH_PORT, Configured, installation, setting
+from jobgate.cli.settings import BIND, CREDENTIALS, DENY, HEALTH_PORT, Configured, in_cluster, installation, setting
 from jobgate.jobs.kind import JobKind
 from jobgate.serving.reload import settings_reloaders
 
@@ -89,6 +89,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "docs/explanation/security.md lists the limits.",
 )
 @CREDENTIALS
+@DENY
 @installation
 def serve(  # noqa: PLR0913 - one argument an option
     *,
@@ -105,6 +106,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     traces: bool,
     limit: tuple[str, ...],
     kubeconfig: Path | None,
+    deny: tuple[str, ...],
     configured: Configured,
 ) -> None:
     """Run the webhook server, with or without a cluster, until SIGTERM or Ctrl-C."""
@@ -131,7 +133,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         with listening(where):
             asyncio.run(parent())
         return
-    kinds = configured.kinds
+    kinds = in_cluster(configured.kinds, deny)
     _compile(kinds)
     known = view.ClusterView(
         kinds,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,7 +18,6 @@ from jobgate.names import DI_ORCHESTRATOR_ACCOUNT, DOMAIN, JOB_PODS, PODS_LIMIT,
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from jobgate.configured import Entry
     from jobgate.jobs.context import Settings
     from jobgate.jobs.kind import JobKind
     from jobgate.plugins import Arguments, Plugin
@@ -54,7 +53,7 @@ def _configured(  # noqa: PLR0913 - a setting each
     cluster_domain: str,
     offered: Mapping[str, Plugin[Any]] | None,
     kinds: Registry[JobKind] | None,
-    more_kinds: tuple[JobKind, ...] = (),
+    more_kinds: Sequence[JobKind] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -159,35 +158,27 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     return Registry(kind for kind in kinds if kind.qualified_plural not in values)
 
 
-def entries(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[Entry, ...]:
-    """Return the entries of files and of the catalogue."""
+def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[JobKind]:
+    """Return the kinds of files and of the catalogue."""
     if not values:
-        return ()
-    from jobgate.configured import InvalidEntry, named_in_catalogue, names, read_entries
+        return []
+    from jobgate.configured.catalogue import kinds_of, named_in_catalogue, names
+    from jobgate.configured.file import InvalidEntry, read_entries
 
-    chosen: list[Entry] = []
+    read: list[Any] = []
     for value in values:
+        chosen = names() if value == ALL_ENTRIES else [value] if named_in_catalogue(value) else []
+        read += [entry for name in chosen for entry in named_in_catalogue(name)]
         try:
-            if value == ALL_ENTRIES:
-                chosen += (entry for name in names() for entry in named_in_catalogue(name))
-            elif named := named_in_catalogue(value):
-                chosen += named
-            else:
-                chosen += read_entries(FilePath(value).read_bytes(), value)
+            read += [] if chosen else read_entries(FilePath(value).read_bytes(), value)
         except InvalidEntry as error:
             raise click.BadParameter(f"\n{error}") from None
+        except FileNotFoundError:
+            known = ", ".join(names())
+            raise click.BadParameter(f"{value!r} is neither a file nor in the catalogue: {known}") from None
         except OSError as error:
-            known = f"{value!r} is neither a file nor in the catalogue: {', '.join(names())}"
-            raise click.BadParameter(known if not FilePath(value).exists() else f"{value}: {error.strerror}") from None
-    return tuple(chosen)
-
-
-def _more_kinds(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[JobKind, ...]:
-    if not values:
-        return ()
-    from jobgate.configured import versions_of
-
-    return tuple(kind for entry in entries(context, parameter, values) for kind in versions_of(entry))
+            raise click.BadParameter(f"{value}: {error.strerror}") from None
+    return kinds_of(read)
 
 
 def _service_accounts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -289,6 +280,17 @@ def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dic
     return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
 
 
+def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:
+    """Return the kinds for a cluster; see `installable`."""
+    from jobgate.configured.catalogue import installable
+    from webhook import Registry
+
+    try:
+        return Registry(installable(kinds, deny))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
 CRDS = click.option(
     "--crd",
     "crds",
@@ -373,10 +375,20 @@ _MODE = setting(
     show_default=True,
     help="Whether to deny invalid jobs, or only to warn.",
 )
-KINDS_HELP = "YAML file that describes a kind of job that others define, or its name in the catalogue, for example \
-rayjobs.ray.io; `catalogue` for all of it; repeatable."
-_MORE_KINDS = setting(
-    "--kinds", "more_kinds", multiple=True, metavar="FILE|PLURAL.GROUP", callback=_more_kinds, help=KINDS_HELP
+MORE_KINDS = setting(
+    "--kinds",
+    "more_kinds",
+    multiple=True,
+    metavar="FILE|PLURAL.GROUP",
+    callback=more_kinds,
+    help="YAML file that describes a kind of job that others define, or its name in the catalogue, for example "
+    "rayjobs.ray.io; `catalogue` for all of it; repeatable.",
+)
+DENY = setting(
+    "--deny",
+    multiple=True,
+    metavar="PLURAL.GROUP",
+    help="Kind of --kinds whose faulty objects are denied; of others, faults are only warnings. Repeatable.",
 )
 WITHOUT_KIND = setting(
     "--without-kind",
@@ -398,8 +410,8 @@ WITHOUT_PLUGIN = setting(
 _WIRING = (QUEUEING, CLUSTER_DOMAIN, WITHOUT_KIND, WITHOUT_PLUGIN)
 
 #: Add the settings of the runner and the controller, which the command receives as `configured`.
-running = grouped(_configured, RUN, *_WIRING)
-_INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, _MORE_KINDS, *_WIRING)
+running = grouped(_configured, RUN, MORE_KINDS, *_WIRING)
+_INSTALLATION = (RUN, _OPERATOR_CAN, _FORGETFUL_WRITER, _KIND_SETTINGS, _JOB_PODS, _MODE, MORE_KINDS, *_WIRING)
 #: Add the settings of an installation, as `configured`.
 installation = grouped(_configured, *_INSTALLATION)
 

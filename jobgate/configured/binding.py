@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -14,93 +14,57 @@ from jobgate.configured.schema import ConfiguredSchema
 from jobgate.jobs.binding import REVIEWED, looked_up
 from jobgate.jobs.crew import PLUGINS
 from jobgate.jobs.job import SHARED_FIELDS, Job
-from jobgate.jobs.kind import JobKind
-from jobgate.jobs.members import Claim, Members, index_of, owners
+from jobgate.jobs.members import Claim, Members, labelled_claim
 from jobgate.jobs.operator import Operator
 from jobgate.plugins.queueing import Queueing
 from jobgate.rules.ignored import FIELDS
 from jobgate.rules.shared import shared_rules
 from webhook.values import labels_of, mapping, metadata_of
 
-_GANG: Final = "min_available"
 #: Shared rules that are replaced, or left out because the operators know queues themselves.
 _INSTEAD: Final = {"derived_names_are_legal": (derived_names_are_valid,), "kueue_counts_pods_once": ()}
 
 
-def configured(
-    entry: Entry, version: str = "", *, crd: Mapping[str, Any] | None = None, enforced: bool = True
-) -> ConfiguredKind:
-    """Return the kind that an entry describes.
-
-    Args:
-        entry: the entry.
-        version: one of its versions; by default the preferred one.
-        crd: the CRD of the kind, if it is known.
-        enforced: whether objects with faults are denied.
-    """
+def configured(entry: Entry, version: str = "") -> ConfiguredKind:
+    """Return the kind that an entry describes, of one of its versions; by default of the preferred one."""
     version = version or entry.versions[0]
     rules = (*shared_rules(_INSTEAD), *own_rules(entry))
+    paths = [path.partition(".metadata.labels[")[2] for path in vars(entry.fields_).values() if path]
+    operator, members = entry.operator, entry.members
     return ConfiguredKind(
         group=entry.group,
         version=version,
         kind=entry.kind,
         plural=entry.plural,
         spec=ConfiguredSpec,
-        schema=ConfiguredSchema(entry, crd, version),
+        schema=ConfiguredSchema(entry, None, version),
         view=Job,
         known_fields=SHARED_FIELDS,
         tasks=tasks_of,
-        operator=_operator(entry),
+        operator=Operator(
+            name=operator.name,
+            minor=int(operator.kubernetes.removeprefix("1.")),
+            pod_name=operator.pod_name,
+            overwrites=operator.overwrites,
+            supports=FIELDS if entry.fields_.min_available else FIELDS - {"min_available"},
+            members=None if members is None else _members(entry, members),
+        ),
         rules=tuple(map(with_places, rules)),
         watches=looked_up(rules),
         reads=(CLAIMS, CONFIG_MAPS, SECRETS),
-        reviewed={"annotations": (*REVIEWED, PLUGINS), "labels": _labels(entry)},
-        enforced=enforced,
+        reviewed={"annotations": (*REVIEWED, PLUGINS), "labels": tuple(path.rstrip("]") for path in paths if path)},
         entry=entry,
     )
 
 
-def versions_of(entry: Entry) -> Iterator[ConfiguredKind]:
-    """Yield the kind of each version of an entry, the preferred first."""
-    return (configured(entry, version) for version in entry.versions)
-
-
-def installable(kinds: Iterable[JobKind], deny: Container[str] = ()) -> Iterator[JobKind]:
-    """Yield the kinds for a cluster: of configured ones the preferred version, which only warn if not in `deny`.
-
-    The API server converts objects of other versions.
-    """
-    seen: set[str] = set()
-    for kind in kinds:
-        if not isinstance(kind, ConfiguredKind):
-            yield kind
-        elif kind.qualified_plural not in seen:
-            seen.add(kind.qualified_plural)
-            yield replace(kind, enforced=kind.qualified_plural in deny)
-
-
-def _labels(entry: Entry) -> tuple[str, ...]:
-    """Return the labels that rules read."""
-    steps = [path.partition(".metadata.labels[")[2] for path in vars(entry.fields_).values() if path]
-    return tuple(label.removesuffix("]") for label in steps if label)
-
-
-def _operator(entry: Entry) -> Operator:
-    operator = entry.operator
-    return Operator(
-        name=operator.name,
-        minor=operator.minor,
-        pod_name=operator.pod_name,
-        overwrites=operator.overwrites,
-        supports=FIELDS if entry.fields_.min_available else FIELDS - {_GANG},
-        members=None if entry.members is None else _members(entry, entry.members),
-    )
+def with_crd(kind: ConfiguredKind, crd: Mapping[str, Any]) -> ConfiguredKind:
+    """Return a kind with the schema of its CRD."""
+    return replace(kind, schema=ConfiguredSchema(kind.entry, crd, kind.version))
 
 
 def _members(entry: Entry, members: MembersEntry) -> Members:
-    keys = [key for key in (members.job, members.task) if key]
     return Members(
-        selector={"matchExpressions": [{"key": key, "operator": "Exists"} for key in keys]},
+        selector={"matchExpressions": [{"key": key, "operator": "Exists"} for key in (members.job, members.task)]},
         claim=partial(_claim, entry, members),
         labels={members.job: "{job}"},
         provides=frozenset({Queueing.name}),
@@ -109,11 +73,5 @@ def _members(entry: Entry, members: MembersEntry) -> Members:
 
 def _claim(entry: Entry, members: MembersEntry, pod: Mapping[str, Any]) -> Claim | None:
     """Return the claim in the labels of a pod."""
-    labels = labels_of(pod)
-    job = labels.get(members.job)
-    task = labels.get(members.task) if members.task else ""
-    if not isinstance(job, str) or not isinstance(task, str):
-        return None
-    index = labels.get(members.index, mapping(metadata_of(pod).get("annotations")).get(members.index))
-    owner = next(owners(pod, entry.group, entry.kind), {})
-    return Claim(job, task, index_of(index), uid=str(owner.get("uid") or ""), owned=bool(owner))
+    index = labels_of(pod).get(members.index, mapping(metadata_of(pod).get("annotations")).get(members.index))
+    return labelled_claim(pod, job=members.job, task=members.task, index=index, group=entry.group, kind=entry.kind)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
+from pkgutil import resolve_name
 from typing import Any, Final
 
-from jobgate.configured.binding import configured
-from jobgate.configured.entry import Entry
-from jobgate.configured.file import read_entries
-from jobgate.configured.kind import ConfiguredKind
 from jobgate.jobs.kind import JobKind
 from webhook import Registry
 
 _FOLDER: Final = files(__package__).joinpath("catalogue")
 _SUFFIX: Final = ".yaml"
-_KIND: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}")
-_GROUP: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,252})")
+_TYPE: Final = re.compile(r"([a-z0-9][-a-z0-9.]{0,252})/[a-z0-9]+ [A-Z][A-Za-z0-9]{0,62}")
 
 
 def names() -> list[str]:
@@ -27,47 +24,65 @@ def names() -> list[str]:
 
 
 @cache
-def named_in_catalogue(name: str) -> tuple[Entry, ...]:
+def named_in_catalogue(name: str) -> Sequence[Any]:
     """Return the entries of a name, the preferred first; more than one if versions have different shapes."""
     file = _FOLDER.joinpath(f"{name}{_SUFFIX}")
-    return tuple(read_entries(file.read_bytes(), file.name)) if file.is_file() else ()
+    # The format takes a tenth of a second to import.
+    return resolve_name("jobgate.configured.file:read_entries")(file.read_bytes(), file.name) if file.is_file() else ()
 
 
-def entries_of(api_version: str, kind: str) -> Iterator[tuple[Entry, str]]:
-    """Yield the entry of an object's type, with its version; none if the catalogue has none.
+class Catalogued(Registry[JobKind]):
+    """Kinds, and those of the catalogue that are asked for; `crds` by name give configured kinds their schemas."""
 
-    The file of a kind is named after its plural, which is regular in all entries.
-    """
-    group, _, version = api_version.rpartition("/")
-    if _KIND.fullmatch(kind) and _GROUP.fullmatch(group):
-        for entry in named_in_catalogue(f"{kind.lower()}s.{group}"):
-            if version in entry.versions and entry.kind == kind:
-                yield entry, version
+    def __init__(self, kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()})
+        self._crds = crds or {}
 
-
-class _Catalogued(Registry[JobKind]):
-    """Kinds, and those of the catalogue that are asked for."""
-
-    def __init__(self, kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]]) -> None:
-        super().__init__((), {name: partial(self._with_crd, kinds, name) for name in kinds.names()})
-        self._crds = crds
-
-    def _with_crd(self, kinds: Registry[JobKind], name: tuple[str, str]) -> JobKind:
-        """Return a kind, with the schema of its CRD if that is given."""
+    def _loaded(self, kinds: Registry[JobKind], name: tuple[str, str]) -> JobKind:
         kind = kinds.get(*name)
         assert kind is not None
-        crd = self._crds.get(kind.qualified_plural)
-        return configured(kind.entry, kind.version, crd=crd) if crd and isinstance(kind, ConfiguredKind) else kind
+        return self._with_schema(kind)
 
     def get(self, api_version: str, kind: str) -> JobKind | None:
-        """Return a kind, from the catalogue if no other has the name."""
+        """Return a kind, from the catalogue if no other has the name.
+
+        The file of a kind is named after its plural, which is regular in all entries.
+        """
         found = super().get(api_version, kind)
-        if found is None and (entry := next(entries_of(api_version, kind), None)) is not None:
-            found = configured(*entry, crd=self._crds.get(entry[0].name))
-            self._kinds[api_version, kind] = found
+        if found is None and _TYPE.fullmatch(f"{api_version} {kind}"):
+            group, _, version = api_version.rpartition("/")
+            for entry in named_in_catalogue(f"{kind.lower()}s.{group}"):
+                if version in entry.versions and entry.kind == kind:
+                    made = resolve_name("jobgate.configured.binding:configured")(entry, version)
+                    found = self._kinds[api_version, kind] = self._with_schema(made)
         return found
 
+    def _with_schema(self, kind: JobKind) -> JobKind:
+        crd = self._crds.get(kind.qualified_plural)
+        if kind.resource is not None or crd is None:
+            return kind
+        return resolve_name("jobgate.configured.binding:with_crd")(kind, crd)  # type: ignore[no-any-return]
 
-def catalogued(kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> Registry[JobKind]:
-    """Return a registry that also has the kinds of the catalogue; `crds` by name give them their schemas."""
-    return _Catalogued(kinds, crds or {})
+
+def kinds_of(entries: Iterable[Any]) -> list[JobKind]:
+    """Return the kinds of entries, one for each version, the preferred first."""
+    return [
+        resolve_name("jobgate.configured.binding:configured")(entry, version)
+        for entry in entries
+        for version in entry.versions
+    ]
+
+
+def installable(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> list[JobKind]:
+    """Return the kinds for a cluster: of configured ones the preferred version, which only warn if not in `deny`.
+
+    The API server converts objects of other versions.
+
+    Raises:
+        ValueError: `deny` names another kind.
+    """
+    chosen = {kind.qualified_plural: kind for kind in reversed([*kinds])}
+    known = sorted(name for name, kind in chosen.items() if kind.resource is None)
+    if unknown := sorted(set(deny).difference(known)):
+        raise ValueError(f"--deny {unknown[0]}: must be a kind of --kinds: {', '.join(known) or '(none)'}")
+    return [kind if kind.resource else replace(kind, enforced=name in deny) for name, kind in reversed(chosen.items())]

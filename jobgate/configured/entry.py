@@ -7,84 +7,72 @@ without one, from the task on. Keys with dots are in brackets: `.metadata.labels
 from __future__ import annotations
 
 import re
-from enum import StrEnum
-from typing import Annotated, Any, Final, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 
+_STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
 #: What a pattern of names may have.
 PLACEHOLDERS: Final = frozenset({"job", "task", "index", "inner", "random", "hash"})
-#: A minor version of Kubernetes with all fields.
-_NEWEST: Final = 99
-_STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
 
 Path: TypeAlias = Annotated[str, Field(pattern=rf"^\.?{_STEP}$", description="Path of a value, as .spec.replicas.")]
+ObjectPath: TypeAlias = Annotated[str, Field(pattern=rf"^\.{_STEP}$", description="Path from the object on.")]
 TemplatePath: TypeAlias = Annotated[
     str, Field(pattern=rf"^(\.|\.?{_STEP})$", description="Path; . is the task itself.")
 ]
-ObjectPath: TypeAlias = Annotated[str, Field(pattern=rf"^\.{_STEP}$", description="Path from the object on.")]
 
 
 class Model(BaseModel):
     """A part of the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    #: Fields of which exactly one is set.
+    one_of: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if self.one_of and sum(getattr(self, name) not in (None, (), "") for name in self.one_of) != 1:
+            raise ValueError(f"must have one of {', '.join(self.one_of[:-1])} and {self.one_of[-1]}")
+        return self
 
 
 class Count(Model):
     """A number in the object: of one field, of several multiplied, or the smallest of several."""
 
+    one_of = ("path", "times", "smallest")
     path: Path | None = Field(None, description="The field with the number.")
     default: StrictInt | None = Field(None, description="The number if the field is absent; 1 by default.")
     plus: StrictInt = Field(0, description="Is added to the number, for example -1.")
     times: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers that are multiplied.")
     smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers of which the smallest counts.")
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if sum(map(bool, (self.path, self.times, self.smallest))) != 1:
-            raise ValueError("must have one of path, times and smallest")
-        return self
-
-
-class Case(StrEnum):
-    """How the operator writes the key of a task in the names of its pods."""
-
-    SAME = "same"
-    LOWER = "lower"
-
 
 class TaskName(Model):
     """The name of a task: a constant, or its key in a map."""
 
+    one_of = ("value", "key")
     value: str = Field("", description="The name, if all objects of the kind have this task.")
-    key: Case | None = Field(None, description="The key of the task in the map: as it is (same), or in lower case.")
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if bool(self.value) == (self.key is not None):
-            raise ValueError("must have one of value and key")
-        return self
+    key: Literal["same", "lower"] | None = Field(None, description="The key in the map: as it is, or in lower case.")
 
 
 class Assembled(Model):
     """A part of a pod that the operator takes from another field than a pod template."""
 
     to: str = Field(
-        pattern=rf"^{_STEP}(\[\])?$",
-        description="Field of the pod, as spec.nodeSelector; with [] at the end, a list that gets items.",
+        pattern=rf"^{_STEP}(\[\])?$", description="Field of the pod; with [] at the end, a list gets items."
     )
-    path: Path | None = Field(None, description="The field that the operator copies.")
+    path: TemplatePath | None = Field(None, description="The field that the operator copies.")
     value: Any = Field(None, description="A constant, for what the operator always sets.")
 
 
 class TaskSource(Model):
     """Where the object has tasks: groups of pods with one template."""
 
-    at: ObjectPath | None = Field(None, description="Path of the only task, if it is an object with fields of its own.")
+    one_of = ("at", "each")
+    at: ObjectPath | None = Field(None, description="Path of the only task.")
     each: ObjectPath | None = Field(None, description="Path of a list or a map of tasks.")
     required: bool = Field(False, description="Whether an object without these tasks is invalid.")
     keys: tuple[str, ...] = Field((), description="The keys that the map may have; others are denied.")
@@ -95,38 +83,17 @@ class TaskSource(Model):
     most: Count | Path | StrictInt | None = Field(None, description="Upper bound of the first number of replicas.")
     min_available: Path | None = Field(None, description="Pods of the task that start together.")
     depends_on: Path | None = Field(None, description="List of tasks to wait for: names, or objects with a name.")
-    template: TemplatePath | tuple[TemplatePath, ...] = Field(
-        (), description="Path of the pod template, or . if the task is the template; of several, the first that exists."
-    )
+    template: TemplatePath | tuple[TemplatePath, ...] = Field((), description="Path of the pod template, or several.")
     pod: tuple[Assembled, ...] = Field((), description="Parts of the pod that are not in the template.")
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> Self:
-        if (self.at is None) == (self.each is None):
-            raise ValueError("must have one of at and each")
-        if self.keys and self.each is None:
-            raise ValueError("keys requires each")
-        return self
-
-
-class Format(StrEnum):
-    """A format of names in Kubernetes."""
-
-    LABEL = "label"
-    DNS1035 = "dns1035"
-    SUBDOMAIN = "subdomain"
 
 
 class DerivedName(Model):
     """A name that the operator derives from the job's."""
 
     of: str = Field(min_length=1, description="What has the name, for messages: the pods, the head Service.")
-    pattern: str = Field(
-        description="The name. {index} counts the first number of replicas, {inner} the pods in each, from 0; {random} "
-        "is five characters, {hash} ten."
-    )
+    pattern: str = Field(description=f"The name, with any of {', '.join(sorted(PLACEHOLDERS))} in braces.")
     task: str = Field("", description="The only task that has the name.")
-    format: Format = Field(Format.LABEL, description="Which characters the name may have.")
+    format: Literal["label", "dns1035", "subdomain"] = Field("label", description="Which characters it may have.")
     most: int = Field(LABEL_LIMIT, ge=1, le=SUBDOMAIN_LIMIT, description="Its maximum length.")
 
     @field_validator("pattern")
@@ -149,40 +116,25 @@ class OperatorEntry(Model):
     """The program that creates the pods."""
 
     name: str = Field(min_length=1, description="Its name in messages.")
-    kubernetes: str | None = Field(
-        None,
-        pattern=r"^1\.[0-9]{1,2}$",
-        description="Version of the Kubernetes types that it is built with: it drops newer fields.",
+    kubernetes: str = Field(
+        "1.99", pattern=r"^1\.[0-9]{1,2}$", description="Version of its types, which drop newer fields."
     )
     pod_name: str = Field("{job}-{task}-{index}", description="Names of the pods, for `jobgate explain`.")
     overwrites: dict[str, Any] = Field({}, description="Fields of the pod spec that it overwrites, with their values.")
-    defaults: tuple[ObjectPath, ...] = Field(
-        (), description="Required fields that its own webhook sets; paths without indices."
-    )
+    defaults: tuple[ObjectPath, ...] = Field((), description="Required fields that its own webhook sets.")
     restart_policy: RestartPolicies | None = Field(None, description="Restart policies of its pods, if limited.")
     volumes: tuple[str, ...] = Field((), description="Names of volumes that it adds to pods.")
     claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates, of which pods get volumes.")
 
-    @property
-    def minor(self) -> int:
-        """The minor version of its types."""
-        return int(self.kubernetes.partition(".")[2]) if self.kubernetes else _NEWEST
-
 
 class MembersEntry(Model):
-    """The labels by which the pods of a job are recognized. Plugins and prerequisites need them."""
+    """The labels by which the pods of a job are recognized, for plugins."""
 
     job: str = Field(min_length=1, description="Label with the name of the job.")
-    task: str = Field("", description="Label with the name of the task; empty if the kind has one task.")
-    index: str = Field("", description="Label or annotation with the index of the pod in its task, from 0.")
-    owner: str = Field("", description="Kind of the object that owns the pods, if not the job itself.")
-
-
-class QueueKind(StrEnum):
-    """Whose queue a job names."""
-
-    KUEUE = "kueue"
-    VOLCANO = "volcano"
+    task: str = Field(min_length=1, description="Label with the name of the task.")
+    index: str = Field(
+        min_length=1, description="Label or annotation with the pod's index in its task; a single pod needs none."
+    )
 
 
 class Fields(Model):
@@ -207,14 +159,12 @@ class Entry(Model):
     kind: str = Field(pattern=r"^[A-Z][A-Za-z0-9]*$", description="The kind, for example RayCluster.")
     plural: str = Field(pattern=r"^[a-z][a-z0-9]*$", description="The plural in URLs, for example rayclusters.")
     operator: OperatorEntry
-    names: tuple[DerivedName, ...] = Field((), description="Names that the operator derives; the pods' name first.")
+    names: tuple[DerivedName, ...] = Field((), description="Names that the operator derives from the job's.")
     tasks: tuple[TaskSource, ...] = Field(min_length=1, description="Where the object has tasks.")
     fields_: Fields = Field(Fields(), alias="fields", description="Fields that rules of all kinds know.")
     together: bool = Field(True, description="Whether the pods of all tasks run at the same time.")
-    queue_of: QueueKind = Field(QueueKind.KUEUE, description="Whose queue `fields.queue` names.")
-    placeholder: str = Field(
-        "", description="Text in values that are filled in later, for example {{; they are not checked."
-    )
+    queue_of: Literal["kueue", "volcano"] = Field("kueue", description="Whose queue `fields.queue` names.")
+    placeholder: str = Field("", description="Text in values that are filled in later and not checked, as {{.")
     members: MembersEntry | None = Field(None, description="How the pods of a job are recognized.")
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
-from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry, Format, QueueKind
+from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry
 from jobgate.configured.kind import ConfiguredKind
 from jobgate.configured.tasks import located
 from jobgate.jobs.binding import looks_up
@@ -19,15 +19,15 @@ from jobgate.names import dns_1035_label, dns_label, dns_subdomain
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import totals
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
-from webhook import Cause, Forbidden, Invalid, NotFound, Notice, NotSupported, Path, Required, Rule, TooLong, rule
+from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Path, Required, Rule, TooLong, rule
 from webhook.path import steps_of
 from webhook.values import mapping, spec_of, text
 
 PRIORITY_CLASSES: Final = "priorityclasses.v1.scheduling.k8s.io"
 QUOTAS: Final = "resourcequotas.v1."
 QUEUES: Final = {
-    QueueKind.KUEUE: "localqueues.v1beta1.kueue.x-k8s.io",
-    QueueKind.VOLCANO: "queues.v1beta1.scheduling.volcano.sh",
+    "kueue": "localqueues.v1beta1.kueue.x-k8s.io",
+    "volcano": "queues.v1beta1.scheduling.volcano.sh",
 }
 #: Resources that the server may not read: only commands with the rights of their user look them up.
 CLAIMS, CONFIG_MAPS, SECRETS = "persistentvolumeclaims.v1.", "configmaps.v1.", "secrets.v1."
@@ -38,7 +38,7 @@ _REFERENCES: Final[Mapping[Any, str]] = {
     **dict.fromkeys(("secret", "secretKeyRef", "secretRef"), SECRETS),
 }
 
-_FORMATS: Final = {Format.LABEL: dns_label, Format.DNS1035: dns_1035_label, Format.SUBDOMAIN: dns_subdomain}
+_FORMATS: Final = {"label": dns_label, "dns1035": dns_1035_label, "subdomain": dns_subdomain}
 #: Resources of a quota that are requests without saying so.
 _REQUESTS: Final = ("cpu", "memory", "ephemeral-storage")
 
@@ -135,8 +135,8 @@ def restart_policies_are_allowed(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 @rule()
 @looks_up(PRIORITY_CLASSES)
-def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
-    """The API server rejects pods with an unknown priority class."""
+def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """The API server rejects pods with an unknown priority class; it may have been created a moment ago."""
     named = text(job.get("priority_class_name"))
     places = [(job.at("priority_class_name"), named)] if named else []
     for task in job.tasks:
@@ -145,7 +145,7 @@ def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
             places.append((task.template_path / "spec" / "priorityClassName", own))
     for path, name in places:
         if _is_absent(context, PRIORITY_CLASSES, name):
-            yield NotFound(path, name, "the cluster has no such PriorityClass: create it, or name another")
+            yield Notice(path, f"there is no PriorityClass {name}: the API server rejects the pods until it exists")
 
 
 def _is_absent(context: Context, resource: str, name: str, namespace: str = "") -> bool:
@@ -156,17 +156,17 @@ def _is_absent(context: Context, resource: str, name: str, namespace: str = "") 
         return False
 
 
-def _queue_rule(kind: QueueKind) -> Rule:
-    resource, namespaced = QUEUES[kind], kind is QueueKind.KUEUE
+def _queue_rule(kind: str) -> Rule:
+    resource, namespaced = QUEUES[kind], kind == "kueue"
 
     @rule("queue")
     @looks_up(resource)
-    def queues_exist(job: Job[Any], context: Context) -> Iterator[Cause]:
+    def queues_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
         """A job in a queue that does not exist never starts."""
         name = text(job.get("queue"))
         if name and _is_absent(context, resource, name, context.namespace if namespaced else ""):
-            what = f"namespace {context.namespace} has no such LocalQueue" if namespaced else "there is no such Queue"
-            yield NotFound(job.at("queue"), name, f"{what}: create it, or name another")
+            what = f"namespace {context.namespace} has no LocalQueue" if namespaced else "there is no Queue"
+            yield Notice(job.at("queue"), f"{what} {name}: the job waits until it exists")
 
     return queues_exist
 

@@ -8,7 +8,7 @@ from functools import cache
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from jobgate.configured.entry import Case, Count, Entry, TaskName, TaskSource
+from jobgate.configured.entry import Count, Entry, TaskName, TaskSource
 from webhook import Path
 from webhook.path import join, steps_of
 from webhook.values import items, mapping, objects, spec_of, text, value_at
@@ -87,7 +87,7 @@ class Element:
         if not isinstance(name, TaskName):
             return None if name is None else self.get(name)
         if name.key is not None:
-            return self.key.lower() if name.key is Case.LOWER else self.key
+            return self.key.lower() if name.key == "lower" else self.key
         return name.value
 
 

@@ -65,7 +65,7 @@ def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
                 ),
             },
             "webhooks": [
-                *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds),
+                *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds if phase is Phase.VALIDATE or kind.resource),
                 *(If(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
                 *_pods(phase, may_be_wired(kinds)),
                 *_prerequisites(phase),
@@ -88,9 +88,10 @@ def _jobs(phase: Phase, kind: JobKind) -> dict[str, Any]:
     conditions = [{"name": "spec-changes", "expression": _changes(kind)}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
-    rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural])
+    scope = "Namespaced" if kind.resource else "*"
+    rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural], scope)
     name = f"{kind.qualified_plural}.{phase}"
-    return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions})
+    return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions}, kind)
 
 
 def _scale(kind: JobKind) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def _pods(phase: Phase, kinds: Iterable[JobKind]) -> Iterator[If]:
         if (members := members_of(kind)) and not provides_all(kind):
             narrowed = {"objectSelector": dict(members.selector)}
             name = f"pods.{kind.qualified_plural}.{phase}"
-            yield If(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed))
+            yield If(kind_on(kind), _entry(name, phase, PATHS[phase], [rule], narrowed, kind))
 
 
 def _prerequisites(phase: Phase) -> Iterator[dict[str, Any]]:
@@ -155,9 +156,17 @@ def _rule(
 
 
 def _entry(
-    name: str, phase: Phase, path: str, rules: Iterable[dict[str, Any]], narrowed: Mapping[str, Any]
+    name: str,
+    phase: Phase,
+    path: str,
+    rules: Iterable[dict[str, Any]],
+    narrowed: Mapping[str, Any],
+    kind: JobKind | None = None,
 ) -> dict[str, Any]:
-    """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions."""
+    """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions.
+
+    A `kind` whose faults are only warnings does not depend on the server.
+    """
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
@@ -170,7 +179,7 @@ def _entry(
             },
             "caBundle": If(setting("ca_bundle"), base64(setting("ca_bundle"))),
         },
-        "failurePolicy": setting("failure_policy"),
+        "failurePolicy": setting("failure_policy") if kind is None or kind.enforced else "Ignore",
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": _NAMESPACES,

@@ -15,7 +15,7 @@ from jobgate.installation.pods import component, container, deployment, disrupti
 from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
-from jobgate.installation.workload import pod_settings
+from jobgate.installation.workload import entries_mounted, pod_settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import members_of
 from jobgate.names import MANAGED_BY
@@ -38,6 +38,7 @@ _ITEMS = tuple(resource.names.plural for resource in DEFINED)
 
 def controller(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the objects of the controller. It runs outside the cluster if the server does."""
+    mounted = entries_mounted(kinds := tuple(kinds))
     kinds = may_be_wired(kinds)
     if not kinds:
         return []
@@ -52,7 +53,7 @@ def controller(kinds: Iterable[JobKind]) -> list[Any]:
                 *_policy(kinds),
                 # To create Secrets in these namespaces, but not to list, change or delete them.
                 If(_creating(SECRET), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
-                If(RUNS, [_deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(RUNS, [_deployment(kinds, *mounted), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -156,9 +157,14 @@ def _secret() -> str:
     return f"{opaque} && object.metadata.name.endsWith('-ssh') && object.?data.orValue({{}}).all(key, key in [{files}])"
 
 
-def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
+def _deployment(
+    kinds: Iterable[JobKind], mounts: list[dict[str, Any]], volumes: list[dict[str, Any]]
+) -> dict[str, Any]:
     health = joined("--health-port=", setting("health_port"))
     run = ForEach(setting("run"), joined("--run=", ITEM))
     args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
-    controls = container("controller", args, "50m", "512Mi")
-    return deployment(ACCOUNT, SELECTOR, pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR)), REPLICAS)
+    mounted: dict[str, Any] = {"volumeMounts": mounts} if mounts else {}
+    added: dict[str, Any] = {"volumes": volumes} if volumes else {}
+    controls = container("controller", args, "50m", "512Mi", **mounted)
+    template = pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR), **added)
+    return deployment(ACCOUNT, SELECTOR, template, REPLICAS)

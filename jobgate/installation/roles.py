@@ -67,7 +67,7 @@ def rights(kinds: Iterable[JobKind]) -> list[Any]:
 
 def _of_jobs(kinds: Iterable[JobKind], verbs: tuple[str, ...]) -> list[Any]:
     """Return the rules for jobs, and for their scale, which can only be read and changed."""
-    kinds = tuple(kinds)
+    kinds = tuple(kind for kind in kinds if kind.resource)
     scale = tuple(verb for verb in verbs if verb in {"get", "patch", "update"})
     return [
         *(If(kind_on(kind), rule(kind.group, kind.plural, verbs=verbs)) for kind in kinds),

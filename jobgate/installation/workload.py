@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from crdgen import to_yaml
+from jobgate.configured.kind import ConfiguredKind
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
@@ -19,6 +22,7 @@ SELECTOR = component("webhook")
 
 _SETTINGS = "jobgate-kind-settings"
 _SETTINGS_FOLDER = "/etc/jobgate/kinds"
+_ENTRIES_FOLDER = "/etc/jobgate/configured"
 _HAS_SETTINGS = setting("kind_settings")
 
 #: Flag of every component that uses names of Services.
@@ -31,13 +35,47 @@ QUEUEING_FLAG = If(setting("queueing"), joined("--queueing=", setting("queueing"
 
 def pod_settings(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the flags that the server and the controller share, because they must wire pods alike."""
-    names = dict.fromkeys(kind.qualified_plural for kind in kinds)
+    kinds = tuple(kinds)
+    ours = {kind.qualified_plural: kind for kind in kinds if kind.resource}.values()
     return [
         DOMAIN_FLAG,
         QUEUEING_FLAG,
         *(If(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
-        *(If(negated(setting("kinds", name)), f"--without-kind={name}") for name in names),
+        *(
+            If(negated(setting("kinds", kind.qualified_plural)), f"--without-kind={kind.qualified_plural}")
+            for kind in ours
+        ),
+        *(f"--kinds={_ENTRIES_FOLDER}/{file}" for file in entries(kinds)),
     ]
+
+
+def entries(kinds: Iterable[JobKind]) -> dict[str, str]:
+    """Return the files of the kinds that are described by entries, by name."""
+    configured = [kind for kind in kinds if isinstance(kind, ConfiguredKind)]
+    return {
+        f"{kind.qualified_plural}.yaml": to_yaml(
+            kind.entry.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        )
+        for kind in configured
+    }
+
+
+def entries_map(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
+    """Return the ConfigMap with the files of configured kinds, if there are some."""
+    files = entries(kinds)
+    return [namespaced("v1", "ConfigMap", _entries_name(files), {"data": files})] if files else []
+
+
+def _entries_name(files: Mapping[str, str]) -> str:
+    """Return the name of the ConfigMap, which changes with its content, so that pods are replaced."""
+    return f"jobgate-kinds-{hashlib.sha256(repr(files).encode()).hexdigest()[:8]}"
+
+
+def entries_mounted(kinds: Iterable[JobKind]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the mounts and the volumes for the files of configured kinds."""
+    files = entries(kinds)
+    mount = {"name": "kinds", "mountPath": _ENTRIES_FOLDER, "readOnly": True}
+    return ([mount], [{"name": "kinds", "configMap": {"name": _entries_name(files)}}]) if files else ([], [])
 
 
 def namespace() -> If:
@@ -67,10 +105,19 @@ def service() -> dict[str, Any]:
 def server(kinds: Iterable[JobKind]) -> If:
     """Return the settings of kinds, the Deployment and the disruption budget of the server."""
     settings = namespaced("v1", "ConfigMap", _SETTINGS, {"data": ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})})
-    return If(RUNS, [If(_HAS_SETTINGS, settings), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)])
+    return If(
+        RUNS,
+        [If(_HAS_SETTINGS, settings), *entries_map(kinds), _deployment(kinds), disruption_budget(ACCOUNT, SELECTOR)],
+    )
+
+
+def _some(always: list[dict[str, Any]], if_settings: list[dict[str, Any]]) -> Any:
+    """Return parts that are always there, and some only if kinds have settings."""
+    return [*always, *(If(_HAS_SETTINGS, part) for part in if_settings)] if always else If(_HAS_SETTINGS, if_settings)
 
 
 def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
+    _, volumes = entries_mounted(kinds)
     template = pod(
         ACCOUNT,
         _container(kinds),
@@ -78,7 +125,7 @@ def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
         grace=60,
         critical=True,
         topologySpreadConstraints=spread(SELECTOR, required=True),
-        volumes=If(_HAS_SETTINGS, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
+        volumes=_some(volumes, [{"name": "kind-settings", "configMap": {"name": _SETTINGS}}]),
     )
     return deployment(ACCOUNT, SELECTOR, template, setting("replicas"), strategy=SURGE_FIRST)
 
@@ -104,6 +151,7 @@ def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
         joined("--tls-name=", setting("service"), ".", NAMESPACE, ".svc"),
         "--drain-seconds=15",
         *pod_settings(kinds),
+        *(f"--deny={kind.qualified_plural}" for kind in kinds if kind.resource is None and kind.enforced),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
         ForEach(setting("run"), joined("--run=", ITEM)),
@@ -113,4 +161,6 @@ def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
         ForEach(_HAS_SETTINGS, joined("--kind-settings=", KEY, f"={_SETTINGS_FOLDER}/", KEY, ".yaml")),
     ]
     port = {"name": "webhook", "containerPort": setting("target_port"), "protocol": "TCP"}
-    return container("webhook", args, "100m", "512Mi", ports=[port], volumeMounts=If(_HAS_SETTINGS, mounts))
+    return container(
+        "webhook", args, "100m", "512Mi", ports=[port], volumeMounts=_some(entries_mounted(kinds)[0], mounts)
+    )

@@ -198,11 +198,13 @@ def _verdict(crew: Crew, claim: Claim) -> LookupVerdict | None:
     if not crew.asks:
         return UNASKED
     part = crew.part(claim.task)
-    if part is None or claim.index is None or claim.index >= part.replicas:
+    # Operators write no index into the only pod of a task.
+    index = 0 if claim.index is None and part is not None and part.replicas == 1 else claim.index
+    if part is None or index is None or index >= part.replicas:
         return None
     if any(key not in crew.facts for key in claim.facts):
         return None
-    return LookupVerdict(LookupResult.FOUND, Member(crew, part, claim.index))
+    return LookupVerdict(LookupResult.FOUND, Member(crew, part, index))
 
 
 def _is_another(job: Read, claim: Claim) -> bool:

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from crdgen.reading import read
-from jobgate.configured import catalogued, configured, named_in_catalogue, names
+from jobgate.configured.binding import configured
+from jobgate.configured.catalogue import Catalogued, named_in_catalogue, names
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.corpus import CATALOGUE, announced
 from webhook import Operation
 
-KINDS = catalogued(installed())
+KINDS = Catalogued(installed())
 GOOD = sorted(CATALOGUE.glob("*.yaml"))
 BROKEN = sorted(CATALOGUE.glob("broken/*.yaml"))
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobgate.configured import Entry, InvalidEntry, read_entries
+from jobgate.configured.entry import Entry
+from jobgate.configured.file import InvalidEntry, read_entries
 
 VALID = """\
 group: example.com

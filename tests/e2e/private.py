@@ -44,7 +44,9 @@ class PrivateWebhook(InstalledWebhook):
         )
         rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
         configurations = [self._own(each) for each in rendered if each["kind"].endswith("WebhookConfiguration")]
-        ClusterObjects(self.plane.client).apply(*map(definition, self.kinds), *configurations)
+        ClusterObjects(self.plane.client).apply(
+            *(definition(kind) for kind in self.kinds if kind.resource), *configurations
+        )
 
     def uninstall_configurations(self) -> None:
         """Remove the webhook configurations."""

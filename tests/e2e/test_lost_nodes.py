@@ -121,6 +121,9 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
     # After the deadline: only the pod without a volume that its replacement can write to.
     wait_for(lambda: list(pods(space, runs["own"]).values()) == [("right", False)], WAIT, what="it is replaced")
     assert pods(space, runs["shares"]) == {first["shares"]: ("left", True)}
+    waiting = "pod work-0: deleted, and has not ended: node left may be unreachable"
+    wait_for(lambda: waiting in str(runs["shares"].status["conditions"]), 15, what="the status names the node")
+    assert runs["shares"].status["phase"] == "Rescheduling"
     (event,) = [event for event in space.items("events") if event["reason"] == "LostPodDeleted"]
     assert event["involvedObject"]["name"] == "own"
     assert event["message"] == f"pod {first['own']} is replaced: node left does not answer, and may still run it"

@@ -9,7 +9,7 @@ from jobgate.jobs.policies import COMMAND, LifecycleEvent
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import Create, Delete, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.state import RunState
-from tests.runner.world import UID, World, dijob, holding, queued, stamp, stored, task
+from tests.runner.world import UID, World, dijob, holding, queued, stamp, stored, task, torchjob
 
 POLICY = {"action": "RestartJob", "event": "PodFailed"}
 
@@ -88,7 +88,7 @@ def test_failures_of_all_tasks_count_together() -> None:
 
 @pytest.mark.parametrize(
     ("clean", "pods"),
-    [("Running", ["Failed"]), ("All", []), ("None", ["Failed", "Running"])],
+    [("Running", ["Failed"]), ("All", []), ("None", ["Failed"])],
 )
 def test_a_job_that_has_ended_is_cleaned_up_and_a_dijobs_service_goes_in_any_case(clean: str, pods: list[str]) -> None:
     found = world(task(1), task(1, name="judge"), backoffLimit=0, cleanPodPolicy=clean)
@@ -96,6 +96,19 @@ def test_a_job_that_has_ended_is_cleaned_up_and_a_dijobs_service_goes_in_any_cas
     found.settle()
     assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
     assert list(found.services) == []
+
+
+@pytest.mark.parametrize(("code", "pods"), [(0, ["Running", "Succeeded"]), (1, ["Failed"])])
+def test_pods_go_on_after_success_if_none_are_cleaned_up_and_never_after_a_failure(code: int, pods: list[str]) -> None:
+    job = torchjob("Never", cleanPodPolicy="None")
+    tasks = job["spec"]["torchTaskSpecs"]
+    job["spec"]["torchTaskSpecs"] = {"AIMaster": tasks["Master"], "Worker": tasks["Master"]}
+    job["metadata"]["annotations"]["aimaster"] = "ready"
+    found = World(job)
+    found.settle()
+    found.end("aimaster", code=code)
+    found.settle()
+    assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
 
 
 def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
@@ -378,6 +391,19 @@ def test_an_action_that_the_annotation_asks_for_is_carried_out_once_wherever_the
             found.step(0 if number == dies_in else 1)
         found.settle()
         assert (RunState.of(found.job).attempt, COMMAND in found.job["metadata"]["annotations"]) == (attempt, False)
+
+
+def test_a_task_that_is_scaled_by_a_restart_gets_no_pod_before_it() -> None:
+    """Otherwise a new pod would have the rank of an old one."""
+    found = world(task(1), task(1, name="judge"))
+    found.settle()
+    found.job["spec"]["tasks"][0]["replicas"] = 2
+    found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+    found.log.clear()
+    found.settle()
+    pods = [line for line in found.log if line.startswith(("pod", "gone"))]
+    assert sorted(pods[-3:]) == ["pod train-judge-0", "pod train-work-0", "pod train-work-1"], found.log
+    assert not any(line.startswith("pod") for line in pods[:-3])
 
 
 def test_a_batch_job_that_someone_lets_go_before_the_queue_does_is_suspended_again() -> None:

@@ -90,6 +90,7 @@ def of_dijob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
         for index in range(one["replicas"]):
             every = [variable for other in tasks for variable in di.variables(job, other, rank)]
             made[di.pod_name(job, one, index)] = env(every)
+            del made[di.pod_name(job, one, index)]["DI_SERVER_URL"]  # there is no server
             rank += 1
     return made
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
+from jobgate.jobs.policies import COMMAND, Action
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.updates import MayChange, Mutable
 from webhook import Cause, Duplicate, Forbidden, Notice, Path, Required, Rule, rule
-from webhook.values import mapping, objects, spec_of, text
+from webhook.values import mapping, metadata_of, objects, spec_of, text
 
 
 @rule()
@@ -117,6 +119,28 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
 
 
 @rule(updates=True)
+def ranks_stay_unique(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
+    """Pods keep the DI_RANK of their start. If a task that is not the last is scaled, later tasks have other ranks.
+
+    Not enforced if the pods of the job start again.
+    """
+    before = _stored(context, "replicas") if runs_here(job, context) else {}
+    command = text(mapping(metadata_of(job.document).get("annotations")).get(COMMAND))
+    if job.spec.suspend or command == Action.RESTART_JOB:
+        return
+    for task, following in pairwise(job.all_tasks):
+        old = before.get(task.name or "")
+        if isinstance(old, int) and task.replicas != old and following.name in before:
+            yield Forbidden(
+                task.at("replicas"),
+                f"only the last task may be scaled while the job runs, because pods keep their DI_RANK: pods of task "
+                f"{following.name} would get ranks that others have. To scale this task, restart the job in the same "
+                f"update with the annotation {COMMAND}: {Action.RESTART_JOB}",
+                task.replicas,
+            )
+
+
+@rule(updates=True)
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates all pods of a task from the template that the job started with, because batch Jobs keep it."""
     before = _stored(context, "template") if runs_here(job, context) else {}
@@ -150,6 +174,7 @@ RULES: tuple[Rule, ...] = (
     *shared_rules(),
     a_gang_can_start,
     fewer_pods_leave_any,
+    ranks_stay_unique,
     pods_keep_their_template,
     MAY_CHANGE.rule(),
 )

@@ -14,8 +14,7 @@ from jobgate.kinds.dijob.models import DIJobSpec, Priority
 from jobgate.kinds.dijob.operator import contract
 from jobgate.plugins import Crew, Member, Variable
 
-#: Address of the operator's server, and port of the Service that gives pods their DNS names (DI-orchestrator v1.1).
-SERVER: Final = "http://di-server.di-system.{domain}:8081"
+#: Port of the Service that gives pods their DNS names (DI-orchestrator v1.1).
 PORT: Final = 22270
 
 #: The kind's names of phases, where they differ.
@@ -46,9 +45,8 @@ class DIJobRunner(Runner[DIJobSpec]):
     reschedules = True
 
     def variables(self, member: Member) -> Iterator[Variable]:
-        """Yield what DI-orchestrator sets in every container."""
-        yield from contract(member)
-        yield Variable("DI_SERVER_URL", SERVER.format(domain=member.crew.domain))
+        """Yield what DI-orchestrator sets in every container, except the address of its server."""
+        return contract(member)
 
     def services(self, job: Job[DIJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
         """Yield the headless Service that gives pods their DNS names."""

@@ -143,6 +143,7 @@ WRAPPED = [
     ("1. a\n2. b\n\nend", ["1. a\n2. b", "end"]),
     ("\n \n", []),
     ("a - b", ["a - b"]),
+    (f"{'long ' * 30}\nTakes an integer.", [("long " * 30).strip(), "Takes an integer."]),
 ]
 
 

@@ -109,6 +109,42 @@ def test_a_scale_down_of_a_job_that_runs_is_a_warning(replicas: int, phase: str,
     assert bool(validate(job(task("learner", "learner", replicas=replicas)), old).warnings) is warns
 
 
+def actors(learners: int, collectors: int = 2, *more: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return a DIJob with learners and collectors."""
+    return job(
+        task("learner", "learner", replicas=learners),
+        task("collector", "collector", replicas=collectors),
+        *more,
+        **fields,
+    )
+
+
+RESTART = {"name": "job", "annotations": {"jobgate.dev/command": "RestartJob"}}
+
+
+@pytest.mark.parametrize(
+    "case, new, phase, runs, expected",
+    [
+        ("the last task", actors(1, 3), "Running", True, []),
+        ("another task", actors(2), "Running", True, ["spec.tasks[0].replicas: Forbidden: only the last task may be scaled"]),
+        ("two tasks", actors(2, 1), "Running", True, ["spec.tasks[0].replicas: Forbidden: only the last task may be scaled"]),
+        ("another task, by its operator", actors(2), "Running", False, []),
+        ("another task before it starts", actors(2), "Pending", True, []),
+        ("another task of a job that restarts", actors(2, metadata=RESTART), "Running", True, []),
+        ("another task of a job that is suspended", actors(2, suspend=True), "Running", True, []),
+        ("a task at the end", actors(1, 2, task("evaluator", "evaluator")), "Running", True, []),
+    ],
+)  # fmt: skip
+def test_pods_of_a_job_that_runs_here_keep_their_ranks(
+    case: str, new: Any, phase: str, runs: bool, expected: list[str]
+) -> None:
+    request = request_of(DIJOB, new, running(actors(1), phase), name="job")
+    settings = Settings(runs=frozenset({DIJOB.qualified_plural} if runs else ()))
+    reported = faults(review(request, Phase.VALIDATE, KINDS, settings))
+    assert [fault[: len(text)] for fault, text in zip(reported, expected, strict=True)] == expected, case
+    assert all("annotation jobgate.dev/command: RestartJob" in fault for fault in reported)
+
+
 def test_a_default_of_today_is_no_change_of_the_user() -> None:
     """A running job that was stored by a version which named no typed task, and an edit of something else."""
     old = running(job(task("learner")))

@@ -1,0 +1,154 @@
+"""Configured kinds on a real API server: faults are warnings or denied, and no object is changed."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from controlplane.objects import ClusterObjects
+from controlplane.plane import ControlPlane
+from controlplane.waiting import wait_for
+from controlplane.webhook import InstalledWebhook
+from jobgate.cli import main
+from jobgate.configured.binding import configured
+from jobgate.configured.catalogue import installable, named_in_catalogue
+from jobgate.configured.entry import Entry
+from tests.corpus import CATALOGUE, jobs
+from tests.e2e.cluster import User
+from tests.e2e.private import PrivateWebhook
+
+RAY, JOBSET, TORCH = KINDS = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "pytorchjobs.kubeflow.org"
+OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def crd(entry: Entry) -> dict[str, Any]:
+    """Return a CRD that accepts everything: real ones hardly check pod templates."""
+    version = {"served": True, "storage": True, "schema": {"openAPIV3Schema": OPEN}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": entry.name,
+            "annotations": {"api-approved.kubernetes.io": "unapproved, experimental-only"},
+        },
+        "spec": {
+            "group": entry.group,
+            "scope": "Namespaced",
+            "names": {"kind": entry.kind, "plural": entry.plural, "singular": entry.kind.lower()},
+            "versions": [{"name": entry.versions[0], **version}],
+        },
+    }
+
+
+def good(name: str) -> dict[str, Any]:
+    (job,) = jobs(CATALOGUE / f"{name}.yaml")
+    return job
+
+
+def broken(name: str) -> dict[str, Any]:
+    (job,) = jobs(CATALOGUE / "broken" / f"{name}.yaml")
+    return job
+
+
+@pytest.fixture(scope="module")
+def user(
+    controlplane: ControlPlane, webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[User]:
+    """A user in a namespace with RayClusters, which only warn, and JobSets, which are denied."""
+    assert webhook.port
+    entries = [entry for name in KINDS for entry in named_in_catalogue(name)]
+    cluster = ClusterObjects(controlplane.client)
+    cluster.apply(*map(crd, entries))
+    cluster.established(*KINDS)
+    flags = [*(f"--kinds={name}" for name in KINDS), f"--deny={JOBSET}"]
+    kinds = installable(map(configured, entries), [JOBSET])
+    with PrivateWebhook(controlplane, tmp_path_factory.mktemp("configured"), flags, kinds) as private:
+        user = User(controlplane, private.namespace)
+        wait_for(lambda: not user.create(broken(JOBSET), dry_run=True)[0], 60, what="the webhook is called for JobSets")
+        yield user
+
+
+def test_a_correct_object_is_stored_as_it_is(user: User) -> None:
+    for name in (RAY, JOBSET):
+        document = good(name)
+        done, output = user.create(document)
+        assert done, output
+        assert "Warning" not in output
+        assert user.stored("training", name)["spec"] == document["spec"]
+
+
+def test_the_faults_of_a_kind_that_warns_are_warnings(user: User) -> None:
+    done, output = user.create(broken(RAY))
+    assert done, output
+    assert (
+        'Warning: spec.workerGroupSpecs[0].template.spec.containers[0].volumeMounts[0].name: Not found: "dat' in output
+    )
+
+
+def test_the_faults_of_a_kind_that_denies_are_denied(user: User) -> None:
+    done, output = user.create(broken(JOBSET))
+    assert not done
+    assert 'spec.replicatedJobs[1].dependsOn[0]: Not found: "leaders"' in output
+
+
+def test_only_the_pods_of_a_job_that_asks_for_plugins_get_them(user: User) -> None:
+    document = good(TORCH)
+    document["metadata"] = {"name": "asks", "annotations": {"jobgate.dev/plugins": "env"}}
+    template = document["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]
+    assert user.create(document)[0]
+    assert user.create(good(TORCH))[0]
+    prefix = "training.kubeflow.org"
+    for job, expected in (("asks", "2"), ("training", None)):
+        assert user.stored(job, TORCH)["spec"] == document["spec"]
+        labels = {f"{prefix}/job-name": job, f"{prefix}/replica-type": "worker", f"{prefix}/replica-index": "2"}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{job}-worker-2", "labels": labels}}
+        done, output = user.create(pod | {"spec": template["spec"]})
+        assert done, output
+        env = user.stored(f"{job}-worker-2", "pods")["spec"]["containers"][0].get("env", ())
+        assert {one["name"]: one.get("value") for one in env}.get("VC_TASK_INDEX") == expected
+
+
+def test_an_update_with_a_new_fault_is_denied(user: User) -> None:
+    stored = broken(JOBSET) | {"metadata": {"name": "stored"}}
+    del stored["spec"]["replicatedJobs"][1]["dependsOn"]
+    fixed = deepcopy(stored)
+    pods = fixed["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]
+    pods["restartPolicy"] = "Never"
+    pods["containers"][0] |= {"volumeMounts": [], "ports": [], "resources": {}}
+    assert user.create(fixed)[0]
+    done, output = user.patch("stored", {"spec": stored["spec"]}, JOBSET)
+    assert not done
+    assert "restartPolicy: Unsupported value" in output
+
+
+def test_objects_that_pods_need_must_exist(user: User, controlplane: ControlPlane) -> None:
+    document = good(JOBSET) | {"metadata": {"name": "needs"}}
+    pods = document["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pods["priorityClassName"] = "no-such-class"
+    done, output = user.create(document, dry_run=True)
+    assert done, output
+    assert "priorityClassName: there is no PriorityClass no-such-class" in output
+    del pods["priorityClassName"]
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "small", "namespace": user.namespace},
+        "spec": {"hard": {"requests.cpu": "20"}},
+    }
+    ClusterObjects(controlplane.client).apply(quota)
+    wait_for(lambda: not user.create(document, dry_run=True)[0], 30, what="the quota is known")
+    _, output = user.create(document, dry_run=True)
+    text = "the pods need 32 requests.cpu at the same time, but ResourceQuota small"
+    controlplane.client.delete(f"/api/v1/namespaces/{user.namespace}/resourcequotas/small")
+    assert text in output
+
+
+def test_stored_objects_are_audited_with_what_their_pods_name(user: User, controlplane: ControlPlane) -> None:
+    user.create(broken(RAY))
+    arguments = ["audit", "--kubeconfig", str(controlplane.kubeconfig), "--namespace", user.namespace, "--warnings"]
+    result = CliRunner().invoke(main, [*arguments, "--kinds", RAY, "--kinds", JOBSET], catch_exceptions=False)
+    assert result.exit_code == 1
+    assert "would be denied" in result.stdout
+    assert f"namespace {user.namespace} has no persistentvolumeclaim data: pods wait until it exists" in result.stdout
