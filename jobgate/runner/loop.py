@@ -25,13 +25,14 @@ from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
+from jobgate.runner.gangs import given_up
 from jobgate.runner.lost import LostPods
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
 from jobgate.runner.queues.growth import UNDECIDED
 from jobgate.runner.reading import LARGE_AT_ONCE, Caches, keep_job
-from jobgate.runner.seen import CLAIMS, JobKey, controllers_of
-from jobgate.runner.subject import Observed, Subject, moment
+from jobgate.runner.seen import CLAIMS, PODS, JobKey, controllers_of
+from jobgate.runner.subject import Observed, Subject, moment, uid_of
 from jobgate.runner.uncreated import UncreatedPods
 from webhook.values import labels_of, mapping, metadata_of
 
@@ -120,6 +121,7 @@ class JobReconciler:
 
     async def _reconciled(self, key: JobKey) -> ReconcileResult:
         document = self._document(key)
+        await self._give_up_groups(key)
         document = None if document is None else await self._caches.whole(key, document)
         if document is None:
             return ReconcileResult.FINE
@@ -131,6 +133,23 @@ class JobReconciler:
             last, stored = await self._looked(key, stored, written=True)
             result = result if last is ReconcileResult.FINE else last
         return result
+
+    async def _give_up_groups(self, key: JobKey) -> None:
+        """End the groups of Kueue of deleted jobs with this key: their finalizer keeps the pods, and the quota.
+
+        In a namespace that is being deleted, jobs are deleted only when their pods are gone.
+        """
+        plural, namespace, name = key
+        if plural not in self._caches.jobs or namespace not in self._caches.territory:
+            return
+        _, resource, informer = self._caches.jobs[plural]
+        ends = self._caches.territory.is_terminating(namespace)
+        known = "" if ends else uid_of(informer.peek(name, namespace) or {})
+        changes = [*given_up(self._caches.seen.pods_of_others(key, known))]
+        stored = "" if ends or not changes else uid_of(await self._objects.get(resource, name, namespace) or {})
+        for change in changes:
+            if labels_of(change.found).get(RUN_LABEL) != stored:
+                await self._objects.patch(PODS, _whichever(change.found), change.changes)
 
     async def _looked(
         self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
@@ -220,6 +239,7 @@ class JobReconciler:
         """Return what is there of a job, and why some of its pods are not."""
         namespace = key[1]
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
+        observed = replace(observed, terminating=self._caches.territory.is_terminating(namespace))
         if has_ended(kind, document):
             return observed
         if self._lost is not None:

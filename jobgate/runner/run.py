@@ -176,7 +176,13 @@ class RunnerController:
         room = Room(OBSERVED_ROOM)
         seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded, room)
         jobs = {kind.qualified_plural: followed_jobs(kind, of_a_job, room) for kind in self._kinds}
-        territory = Territory(settings.namespace)
+
+        def of_a_namespace(name: str) -> None:
+            if territory.is_terminating(name):
+                for key in (key for key in known_jobs(jobs) if key[1] == name):
+                    of_a_job(key)
+
+        territory = Territory(settings.namespace, of_a_namespace)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         writes = self._cluster.paced(settings.requests_per_second)
@@ -188,7 +194,11 @@ class RunnerController:
         lost = LostPods(writes, settings.replace_lost_after) if settings.replace_lost_after else None
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated, lost)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
-        of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
+        of_all: list[Informer[Any]] = [
+            territory.namespaces,
+            *(informer for _, _, informer in jobs.values()),
+            *of_queues,
+        ]
         ours = self._cluster.labelled(RUN_LABEL)
         informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_all]
         informers += [(one, self._cluster if of == COMMANDS else ours) for of, one in seen.informers.items()]

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import check_structural
+from crdgen.cases import Suite
 from crdgen.cli import main as crdgen
 from jobgate.cli import main
 from jobgate.installation.definitions import definition
@@ -258,3 +259,11 @@ def test_the_tutorials_use_the_stable_surface_only() -> None:
     imported = {name for text in texts for name in re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)}
     ours = {name for name in imported if name.partition(".")[0] in {"crdgen", "webhook", "certs", "jobgate"}}
     assert ours == {"crdgen", "jobgate.api"}
+
+
+def test_the_cases_of_the_package_pass(kind: JobKind) -> None:
+    suite = Suite(PACKAGE / "tests/sweeps.cases.yaml")
+    assert {case.name: suite.run(case) for case in suite.cases} == {case.name: [] for case in suite.cases}
+    violated = {rule for rule, hit in suite.coverage["example.com/v1 SweepJob"].items() if hit}
+    assert len(violated) == 2
+    assert violated < {f"rule {rule.name}" for rule in kind.rules}

@@ -49,7 +49,7 @@ def test_pods_are_known_by_a_label_that_tells_no_job_and_get_ours() -> None:
     assert of().labels == {"jobgate.dev/kind": "mxjobs.mxnet.mlkube.io", "jobgate.dev/job": "job"}
 
 
-SAME = {"DMLC_PS_ROOT_URI": "job-scheduler-a1b2-0", "DMLC_PS_ROOT_PORT": "9000", "DMLC_NUM_SERVER": "2", "DMLC_NUM_WORKER": "3"}  # fmt: skip
+SAME = {"DMLC_USE_KUBERNETES": "1", "DMLC_PS_ROOT_URI": "job-scheduler-a1b2-0", "DMLC_PS_ROOT_PORT": "9000", "DMLC_NUM_SERVER": "2", "DMLC_NUM_WORKER": "3"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
