@@ -199,17 +199,16 @@ class JobReconciler:
         self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
         """Do what can be done, and return what came of it."""
-        result, blocked, stored = ReconcileResult.FINE, list[str](), None
+        result, blocked, stored, postponed = ReconcileResult.FINE, list[str](), None, False
         errors: list[ApiError | OSError] = []
         for action in actions:
             if isinstance(action, RequeueAfter):
                 self._later(key, action.seconds)
                 continue
-            if isinstance(action, SetStatus) and blocked:
-                continue  # the status will also say what is in the way
-            if isinstance(action, SetStatus) and action.starting and (left := starts_in(observed)) > 0:
-                self._later(key, left)
-                continue
+            if isinstance(action, SetStatus):
+                postponed = bool(blocked) or self._starts_soon(key, action, observed)
+            if postponed and isinstance(action, SetStatus | RecordEvent):
+                continue  # another status, with its Events, will also say what is in the way, or that pods run
             try:
                 stored = await self._do(key, subject, resource, action) or stored
             except (ApiError, OSError) as error:
@@ -228,6 +227,13 @@ class JobReconciler:
                 result = ReconcileResult.WROTE
         # The cache shows what was written in a moment, and the job is looked at then.
         return _Done(ReconcileResult.AGAIN if errors else result, blocked, stored)
+
+    def _starts_soon(self, key: JobKey, action: SetStatus, observed: Observed) -> bool:
+        """Return whether a status can wait because pods may run in a moment; the job is looked at again then."""
+        left = starts_in(observed) if action.starting else 0.0
+        if left > 0:
+            self._later(key, left)
+        return left > 0
 
     async def _observed(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Observed:
         """Return what is there of a job, and why some of its pods are not."""

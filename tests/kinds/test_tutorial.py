@@ -165,7 +165,7 @@ def test_the_broken_job_is_denied_for_what_it_announces(kind: JobKind, folder: P
     reported = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
     faults = announced(folder / name)
     assert len(reported) == len(faults)
-    assert all(any(one.startswith(fault) for one in reported) for fault in faults), reported
+    assert all(any(text.startswith(fault) for text in reported) for fault in faults), reported
 
 
 def test_an_api_server_takes_its_crd_and_its_jobs(kind: JobKind, cluster_api: ClusterApi) -> None:
@@ -204,8 +204,8 @@ def test_what_the_tutorial_shows_is_what_its_commands_print(folder: Path, monkey
 
 @pytest.mark.usefixtures("kind")
 def test_the_tests_that_it_shows_pass(folder: Path) -> None:
-    found = runpy.run_path(str(folder / "tests" / "test_rules.py"))
-    tests = [function for name, function in found.items() if name.startswith("test_")]
+    result = runpy.run_path(str(folder / "tests" / "test_rules.py"))
+    tests = [function for name, function in result.items() if name.startswith("test_")]
     assert len(tests) == 3
     for test in tests:
         test()

@@ -292,8 +292,8 @@ class Trial:
 
     def scale(self, _: Object) -> None:
         spec, size = self.world.job["spec"], self.random.randint(2, 4)
-        if any(finished(batch) for batch in self.world.jobs.values()):
-            return  # a task that has completed does not grow
+        if not PHASES[self.kind].get(self.seen[-1]) or any(map(finished, self.world.jobs.values())):
+            return  # a job that has ended is not scaled, and a task that has completed does not grow
         if self.kind in {"DIJob", "Job"}:
             spec["tasks"][0]["replicas"] = size
         elif self.kind == "TorchJob":

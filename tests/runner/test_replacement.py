@@ -45,6 +45,14 @@ def test_a_deleted_pod_is_replaced_as_soon_as_it_is_gone_and_is_no_failure() -> 
     assert (found.status["phase"], found.status["restarts"]) == ("Running", 0)
 
 
+def test_finalizers_of_others_stay() -> None:
+    found = world(task(1))
+    found.pod()["metadata"]["finalizers"].append("kueue.x-k8s.io/managed")
+    found.leave(found.pods)
+    (change,) = (action for action in found.plan() if isinstance(action, Patch))
+    assert change.changes["metadata"]["finalizers"] == ["kueue.x-k8s.io/managed"]
+
+
 def test_a_pod_that_the_runner_deletes_is_released_before() -> None:
     """Even if the runner dies between the two, the exit code of the pod decides nothing."""
     found = World(vcjob(vctask(2), policies=[{"event": "PodFailed", "action": "RestartPartition"}]))
