@@ -100,6 +100,7 @@ bench-all: install controlplane ## Run all benchmarks, and update the pages of r
 	-$(BIN)/python -m bench.growth --write
 	$(BIN)/python -m bench.creates --write
 	$(BIN)/python -m bench.crdgen
+	$(BIN)/python -m bench.manifests
 
 differential: install controlplane ## Compare all verdicts with a real API server's, and update the pages of results
 	$(BIN)/python -m tests.differential.pods

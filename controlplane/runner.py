@@ -14,6 +14,7 @@ from jobgate.installation.objects import base
 from jobgate.installation.runner import ACCOUNT
 from jobgate.jobs.runner import runner_of
 from jobgate.kinds import built_in, installed
+from jobgate.plugins.queueing import QUEUES_PODS
 
 #: The built-in kinds whose jobs the runner can run.
 KINDS = tuple(kind.qualified_plural for kind in built_in() if runner_of(kind) is not None)
@@ -25,7 +26,8 @@ Runner: TypeAlias = "subprocess.Popen[bytes]"
 
 def install(plane: ControlPlane, kinds: Sequence[str] = KINDS, queueing: str = "kubernetes") -> Path:
     """Install what the runner may do, and give the credentials of its account."""
-    rights = base(installed(), Installation(run=tuple(kinds), queueing=queueing, queues="queues: []"))["runner"]
+    queues = "" if queueing in QUEUES_PODS else "queues: []"
+    rights = base(installed(), Installation(run=tuple(kinds), queueing=queueing, queues=queues))["runner"]
     install_rights(plane.client, rights)
     return plane.kubeconfig_for(USER, ["system:serviceaccounts"])
 

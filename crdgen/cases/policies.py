@@ -40,10 +40,11 @@ def judge_by_policy(
     if any(holds is False for holds, _ in conditions):
         return None
     variables["variables"] = _variables(spec, variables, unchecked)
-    validations = _results(spec, "validations", variables, unchecked)
+    validations = [mapping(entry) for entry in members(spec.get("validations"))]
+    results = _results(spec, "validations", variables, unchecked)
     failed = [
         (entry, problem or _message(entry, variables))
-        for (holds, problem), entry in zip(validations, members(spec.get("validations")), strict=True)
+        for (holds, problem), entry in zip(results, validations, strict=True)
         if holds is False or (problem and spec.get("failurePolicy") != "Ignore")
     ]
     messages = [problem for _, problem in conditions if problem and spec.get("failurePolicy") != "Ignore"]
@@ -55,7 +56,7 @@ def judge_by_policy(
         tuple(("", message) for message in messages) if "Deny" in actions else (),
         tuple(messages) if "Warn" in actions else (),
         tuple(unchecked),
-        {_label(entry): any(entry is each for each, _ in failed) for entry in members(spec.get("validations"))},
+        {_label(entry): any(entry is each for each, _ in failed) for entry in validations},
     )
 
 

@@ -28,11 +28,14 @@ class UnusableFile(Exception):
 
 
 class Suite:
-    """The cases of a file. `coverage` has the rules of each judge, and whether a case violated them."""
+    """The cases of a file. `coverage` has the rules of each judge, and whether a case violated them.
 
-    def __init__(self, file: Path) -> None:
+    Several files may have one `coverage`.
+    """
+
+    def __init__(self, file: Path, coverage: dict[str, dict[str, bool]] | None = None) -> None:
         self.file = file
-        self.coverage: dict[str, dict[str, bool]] = {}
+        self.coverage = {} if coverage is None else coverage
         try:
             self._content, self._lines = read_entries(file.read_bytes(), str(file), CaseFile)
         except (OSError, InvalidEntries) as error:

@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     coverage: dict[str, dict[str, bool]] = {}
     for file in _files(options.paths):
         try:
-            suite = Suite(file)
+            suite = Suite(file, coverage)
         except UnusableFile as error:
             raise UsageError(str(error)) from error
         for case in suite.cases:
@@ -61,9 +61,6 @@ def run(options: Namespace) -> int:
             passed, failed = passed + (not problems), failed + bool(problems)
             for problem in problems:
                 sys.stdout.write(f"{file}:{suite.line(case)}: {case.name}: {problem}\n")
-        for judge, rules in suite.coverage.items():
-            known = coverage.setdefault(judge, {})
-            known.update({rule: hit or known.get(rule, False) for rule, hit in rules.items()})
     for judge, rules in coverage.items():
         missed = [rule for rule, hit in rules.items() if not hit]
         sys.stdout.write(f"{judge}: {len(rules) - len(missed)} of {len(rules)} rules and constraints are violated\n")

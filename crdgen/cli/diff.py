@@ -185,7 +185,7 @@ def _lines(group: ChangeGroup, *, named: bool) -> Iterator[str]:
     if len(places) == 1:
         yield ": ".join(filter(None, (f"  {word}", places[0], change.what)))
     else:
-        yield f"  {word}: {group.field}: {change.what}"
+        yield f"  {word}: {group.field or 'the object'}: {change.what}"
         more = f", and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
         yield f"      in {len(places)} places: {', '.join(places[:_SHOWN])}{more}"
     if text := group.accepted or change.fix:

@@ -31,7 +31,7 @@ class ChangeGroup:
 
     @property
     def field(self) -> str:
-        """Return the end that the paths of all places have in common."""
+        """Return the end that the paths of all places have in common; empty for changes of whole objects."""
         paths = [path.split(".")[::-1] for _, _, path in self.places]
         ends = takewhile(lambda steps: len(set(steps)) == 1, zip(*paths, strict=False))
         return ".".join([steps[0] for steps in ends][::-1])

@@ -131,8 +131,8 @@ def slim(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def labels(*read: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return a `keep` of informers that keeps these labels only."""
-    shape = {"labels": dict.fromkeys(read, ...)}
+    """Return a `keep` of informers that keeps only these labels, and whether an object is being deleted."""
+    shape = {"labels": dict.fromkeys(read, ...), "deletionTimestamp": ...}
     return lambda stored: {"metadata": {"labels": {}} | project(stored["metadata"], shape)}
 
 

@@ -39,6 +39,11 @@ class JobIndex(Generic[K]):
         self._changed = changed
         self._jobs: dict[Place, Mapping[str, K]] = {}
         self._places: defaultdict[str, set[Place]] = defaultdict(set)
+        self._uids: defaultdict[K, set[str]] = defaultdict(set)
+
+    def uids(self, job: K) -> list[str]:
+        """Return the uids of the jobs with this key that have objects: also of deleted ones."""
+        return sorted(self._uids.get(job, ()))
 
     def places(self, uid: str) -> list[Place]:
         """Return the places of a job's objects."""
@@ -47,16 +52,26 @@ class JobIndex(Generic[K]):
     def put(self, place: Place, jobs: Mapping[str, K]) -> None:
         """Set the jobs of a changed object, by uid, and report its former and present jobs."""
         before = self._jobs.pop(place, {})
-        for uid in before:
-            self._places[uid].discard(place)
-            if not self._places[uid]:
-                del self._places[uid]
-        for uid in jobs:
+        for uid, job in before.items():
+            _discard(self._places, uid, place)
+            if uid not in self._places:
+                _discard(self._uids, job, uid)
+        for uid, job in jobs.items():
             self._places[uid].add(place)
+            self._uids[job].add(uid)
         if jobs:
             self._jobs[place] = jobs
         for job in {*before.values(), *jobs.values()}:
             self._changed(job)
+
+
+V = TypeVar("V")
+
+
+def _discard(sets: defaultdict[K, set[V]], key: K, value: V) -> None:
+    sets[key].discard(value)
+    if not sets[key]:
+        del sets[key]
 
 
 class Owned:

@@ -1,7 +1,8 @@
 """The runner: its account, permissions and Deployment. It is installed if it runs any kind.
 
 It may write jobs of the kinds that it runs, their statuses, and the batch Jobs, Services and PodGroups that they own.
-It may not create pods, as the Job controller of Kubernetes does, and of pods it may change only the finalizers.
+It may not create pods, as the Job controller of Kubernetes does, and of pods it may change only the finalizers and the
+annotation by which a group of Kueue ends.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
-from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, NATIVE_GROUP, System
+from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, KUEUE_RETRIABLE, NATIVE_GROUP, System
 
 ACCOUNT: Final = "jobgate-runner"
 #: The Lease of the runner; the default of `jobgate run`.
@@ -146,11 +147,18 @@ def _policy() -> list[dict[str, Any]]:
     )
     may = "this account writes"
     labels = f"'{RUN_LABEL}' in one.metadata.?labels.orValue({{}}) && '{KIND_LABEL}' in one.metadata.labels"
-    kept = ("spec", "metadata.?labels", "metadata.?annotations", "metadata.?ownerReferences")
-    same = " && ".join(f"object.{field} == oldObject.{field}" for field in kept)
+    kept = ("spec", "metadata.?labels", "metadata.?ownerReferences")
+    new, old = (f"{subject}.metadata.?annotations.orValue({{}})" for subject in ("object", "oldObject"))
+    same = " && ".join(
+        [
+            *(f"object.{field} == oldObject.{field}" for field in kept),
+            f"{new}.all(key, key == '{KUEUE_RETRIABLE}' || {old}[?key].orValue('') == {new}[key])",
+            f"{old}.all(key, key in {new})",
+        ]
+    )
     validations = within_bounds(
         may,
-        holds(of("pods", same), f"{may} only the finalizers of pods"),
+        holds(of("pods", same), f"{may} of pods only finalizers and the annotation {KUEUE_RETRIABLE}"),
         holds(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
         holds(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
     )

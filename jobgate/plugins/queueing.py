@@ -23,6 +23,8 @@ KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_COUNT = "kueue.x-k8s.io/pod-group-total-count"
 KUEUE_MANAGED = "kueue.x-k8s.io/managed"
 KUEUE_GATE = "kueue.x-k8s.io/admission"
+#: With the value `false` on one of its pods, a group has ended once none of its pods runs or waits.
+KUEUE_RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
 
 #: The CRD that exists if Kueue is installed.
 KUEUE_CRD = "workloads.kueue.x-k8s.io"

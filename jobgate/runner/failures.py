@@ -31,9 +31,8 @@ from webhook.values import items, mapping, metadata_of, objects, spec_of
 
 #: Container restarts at which a task has failed, if the kind has no `maxRetry` (Volcano's default).
 MAX_RETRY: Final = 3
-#: Exit codes of containers that end by SIGTERM and by SIGKILL.
+#: Exit code of containers that end by SIGTERM.
 SIGTERM: Final = 143
-SIGKILL: Final = 137
 #: What a batch Job takes for no limit: its largest number.
 _NO_LIMIT: Final = 2**31 - 1
 #: The finalizer of pods that the Job controller has not counted yet.
@@ -100,18 +99,14 @@ def _actions_by_exit_code(job: Job[Any], task: Task) -> dict[int, Action | None]
 def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int]]:
     """Return an operator of `onExitCodes` and its codes, for a task whose pods are replaced only by policies.
 
-    A pod that ends with such a code is not replaced. A deleted pod ends with the code of SIGTERM and is replaced; so is
-    one that had to be killed, if a policy replaces deleted pods or restarts partitions.
+    A pod that ends with such a code is not replaced. A deleted pod that ends before it is `released` has the code of
+    SIGTERM, and is replaced.
     """
     not_replaced = [code for code, action in _actions_by_exit_code(job, task).items() if action not in ON_PODS]
     failed = matching(job, task, LifecycleEvent.POD_FAILED)
     if failed is not None and failed.action in ON_PODS:
         return "In", sorted(not_replaced)
-    policies = list(_policies(job, task))
-    evicted = matching(job, task, LifecycleEvent.POD_EVICTED)
-    deletes = any(policy.action is Action.RESTART_PARTITION for policy in policies)
-    killed = (SIGKILL,) if deletes or (evicted is not None and evicted.action in ON_PODS) else ()
-    replaced = {policy.exit_code for policy in policies if policy.exit_code} | {SIGTERM, *killed}
+    replaced = {policy.exit_code for policy in _policies(job, task) if policy.exit_code} | {SIGTERM}
     # The list must not be empty. No container fails with 0.
     return "NotIn", sorted(replaced - {*not_replaced}) or [0]
 
@@ -119,8 +114,8 @@ def _codes_without_replacement(job: Job[Any], task: Task) -> tuple[str, list[int
 def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
     """Yield the pods to take the finalizer of the Job controller from, which replaces them without a delay then.
 
-    - Pods that are being deleted. They are replaced as soon as they are gone, at once if deleted by force, and are no
-      failures, whatever their exit code.
+    - Pods that are being deleted, or that the runner is about to delete. They are replaced as soon as they are gone, at
+      once if deleted by force, and are no failures, whatever their exit code.
     - Failed pods that the Job controller would replace, at the first failure of their index. In a crash loop its delays
       apply: 10 s, 20 s, 40 s, … up to 10 minutes.
     """
@@ -139,7 +134,7 @@ def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
                 earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
                 if all(time <= pod.ended for time in earlier) and is_replaced(subject, task, pod):
                     yield pod
-            elif pod.is_live and pod.deleted and not acts_on_job:
+            elif pod.is_live and (pod.uid in subject.state.deleted or (pod.deleted and not acts_on_job)):
                 yield pod
 
 

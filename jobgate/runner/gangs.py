@@ -7,14 +7,25 @@ and its dependency would never start. An order that only the kind implies, as th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jobgate.jobs.progress import StartCondition
-from jobgate.plugins.queueing import KUEUE_GATE, Group, Grouping, System, group_name
-from jobgate.runner.subject import Subject
-from webhook.values import mapping
+from jobgate.plugins.queueing import (
+    KUEUE_COUNT,
+    KUEUE_GATE,
+    KUEUE_GROUP,
+    KUEUE_RETRIABLE,
+    Group,
+    Grouping,
+    System,
+    group_name,
+)
+from jobgate.runner.actions import Patch
+from jobgate.runner.state import annotations_of
+from jobgate.runner.subject import Sight, Subject
+from webhook.values import labels_of, mapping, text, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +94,34 @@ def in_gang(gang: Gang, grouping: Grouping, template: Mapping[str, Any]) -> dict
     added = {"labels": gang.group.labels(system), "annotations": gang.group.annotations(system)}
     merged = {key: {**mapping(metadata.get(key)), **values} for key, values in added.items() if values}
     return {**template, "metadata": {**metadata, **merged}, "spec": spec}
+
+
+def given_up(pods: Iterable[Mapping[str, Any]], kept: Collection[str] = ()) -> Iterator[Patch]:
+    """Yield the changes by which groups of Kueue end, except those to keep: the group names of pods that go on.
+
+    Kueue v0.19 gives back the quota of a group, and removes its finalizer from the pods, if all pods have succeeded, or
+    if none is active and one of them says that none is replaced. Until then, pods that are deleted stay.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for pod in pods:
+        groups.setdefault(text(labels_of(pod).get(KUEUE_GROUP)), []).append(pod)
+    for name, members in groups.items():
+        annotations = [annotations_of(pod) for pod in members]
+        succeeded = sum(mapping(pod.get("status")).get("phase") == "Succeeded" for pod in members)
+        ends = any(each.get(KUEUE_RETRIABLE) == "false" for each in annotations)
+        if name and name not in kept and not ends and annotations[0].get(KUEUE_COUNT) != str(succeeded):
+            yield Patch(members[0], {"metadata": {"annotations": {KUEUE_RETRIABLE: "false"}}})
+
+
+def within_group(subject: Subject, sight: Sight) -> Subject:
+    """Return a job that keeps its size while Kueue counts its pods, with the reason if it should grow."""
+    if not subject.in_kueue or subject.suspended or subject.state.held:
+        return subject
+    sizes = {
+        name: whole(mapping(task.batch.get("spec")).get("completions")) or 0
+        for name, task in sight.tasks.items()
+        if task.batch is not None
+    }
+    if all(subject.replicas(name) <= size for name, size in sizes.items()):
+        return subject
+    return replace(subject, sizes=sizes, growth="Kueue counts the pods of a job once, until it is restarted")

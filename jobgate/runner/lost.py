@@ -6,11 +6,13 @@ replacement can write to, too, is left to people: they delete it by force, or ta
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from jobgate.cluster import Resource
+from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.runner.subject import Observed, moment
 from webhook.values import mapping, metadata_of, objects, spec_of, text
@@ -25,6 +27,8 @@ _OWN: Final = frozenset(
     {"emptyDir", "configMap", "secret", "downwardAPI", "projected", "ephemeral", "image", "gitRepo"}
 )
 
+_logger = logging.getLogger("jobgate")
+
 
 class LostPods:
     """Finds pods that have not ended in time because their node does not answer."""
@@ -37,11 +41,7 @@ class LostPods:
         self._known: dict[str, tuple[datetime, bool]] = {}
 
     async def find(self, observed: Observed) -> tuple[frozenset[str], float | None]:
-        """Return the uids of these pods, and the seconds until to ask again; None for never.
-
-        Raises:
-            ApiError, OSError, TimeoutError: a node cannot be read.
-        """
+        """Return the uids of these pods, and the seconds until to ask again; None for never."""
         lost, waits = set[str](), list[float]()
         for pod in observed.pods:
             end, node = moment(metadata_of(pod).get("deletionTimestamp")), text(spec_of(pod).get("nodeName"))
@@ -59,7 +59,12 @@ class LostPods:
         """Return whether the kubelet of a node reports its state; a node that was deleted does not answer."""
         read = self._known.get(name)
         if read is None or (now - read[0]).total_seconds() >= PERIOD:
-            node = await self._objects.get(NODES, name) or {}
+            try:
+                node = await self._objects.get(NODES, name) or {}
+            except (ApiError, OSError) as error:
+                fields = {"node": name, "reason": f"{type(error).__qualname__}: {error}"}
+                _logger.warning("cannot read a node, its pods are kept, will be retried", extra={"fields": fields})
+                return True
             self._known = {
                 key: value for key, value in self._known.items() if (now - value[0]).total_seconds() < PERIOD
             }

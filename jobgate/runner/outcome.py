@@ -109,7 +109,8 @@ def _of_action(subject: Subject, sight: Sight, action: Action, task: str, reason
     """Return what an action leads to. A restart fails the job if it has none left; of pods, `due_answers` counts."""
     if action in _ENDS:
         return Outcome(action, ends=_ENDS[action], reason=STOPPED[action], message=f"{action} after {cause}")
-    if action is Action.RESTART_TASK and not task:
+    # Kueue would keep the deleted pods of a task until others replace them, which wait until they are gone.
+    if action is Action.RESTART_TASK and (not task or subject.in_kueue):
         action = Action.RESTART_JOB
     if action in ON_PODS or (action in _RESTARTS and no_restart_left(subject, sight, 1)):
         reason = NO_RESTART if subject.runner.counts_actions_only else ""

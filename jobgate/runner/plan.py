@@ -20,7 +20,7 @@ from jobgate.plugins.crew import ATTEMPT_LABEL
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
-from jobgate.runner.gangs import Gang, gangs
+from jobgate.runner.gangs import Gang, gangs, given_up, within_group
 from jobgate.runner.outcome import STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
 from jobgate.runner.progress import progress_of, started, tasks_of
 from jobgate.runner.rendering import batch_job, beside, claims
@@ -50,12 +50,19 @@ _TIMES: Final = frozenset({"lastUpdateTime"})
 def plan(subject: Subject, observed: Observed) -> list[Action]:
     """Return the next actions for a job, in order."""
     document = subject.job.document
-    if metadata_of(document).get("deletionTimestamp") or subject.runner.is_paused(mapping(document.get("status"))):
-        return []  # the job owns its objects: they are deleted with it
+    if metadata_of(document).get("deletionTimestamp"):
+        return [*given_up(observed.pods)]  # the job owns its objects: they are deleted with it
+    if observed.terminating:
+        # Kubernetes deletes the pods of a namespace before all else, and the Job controller keeps a failed pod with its
+        # finalizer until it has created another one, which it cannot.
+        return [Delete(batch) for batch in observed.jobs if not _is_terminating(batch)]
+    if subject.runner.is_paused(mapping(document.get("status"))):
+        return []
     if not is_run(document):
         # A job that has ended under its operator stays as it is.
         return [] if _end_phase(subject) is not None else [_adoption(subject)]
-    return list(_next(subject, look(subject, observed)))
+    sight = look(subject, observed)
+    return list(_next(within_group(subject, sight), sight))
 
 
 def _adoption(subject: Subject) -> Action:
@@ -85,14 +92,15 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         yield from _events(subject, sight, progress)
     elif result.action is not None:
         yield from _acted(subject, sight, result)
-    elif writes := _queue_changes(subject) or _deletions_stored(subject, sight, result):
+    elif writes := _queue_changes(subject, sight) or _deletions_stored(subject, sight, result):
         yield from writes
     else:
         corrections = list(_corrections(subject, sight))
         yield from corrections
+        # First: what a pod ends with after its deletion decides nothing then.
+        yield from _releases(subject, sight)
         yield from _deletions(subject, sight)
         yield from _lost(sight.observed)
-        yield from _releases(subject, sight)
         # New objects cause another look in a moment, and one status reports both. If the API server rejects an object,
         # the loop calls `report`.
         if not any(isinstance(action, Create) for action in corrections):
@@ -104,6 +112,7 @@ def report(subject: Subject, observed: Observed, blocked: str) -> list[Action]:
     if _end_phase(subject) is not None or not is_run(subject.job.document):
         return []
     sight = look(subject, observed)
+    subject = within_group(subject, sight)
     return list(_report(subject, sight, outcome(subject, sight), blocked))
 
 
@@ -139,7 +148,7 @@ def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
     yield RecordEvent("Normal", str(result.action), result.message)
 
 
-def _queue_changes(subject: Subject) -> list[Action]:
+def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
     """Return the write by which a job leaves its queue, gives up its place, or is counted with other resources.
 
     It is written without queues, too, so that running jobs go on when queues are switched on.
@@ -148,7 +157,9 @@ def _queue_changes(subject: Subject) -> list[Action]:
     if state.held or (not state.admitted and (subject.suspended or subject.verdict)):
         return []
     if subject.suspended:
-        return [SetState(state.waiting().written())]
+        # A group of Kueue ends with its pods: the job goes on with another one.
+        after = state.renewed(replaced_of(subject, sight)) if subject.in_kueue else state
+        return [SetState(after.waiting().written())]
     after = replace(state, admitted=True, queue=subject.queue, released=subject.released)
     if after == state:
         return []
@@ -193,6 +204,9 @@ def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:
 
 def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the actions that bring the objects of a job to their desired state."""
+    if subject.in_kueue:
+        kept = () if subject.state.held else [gang.group.kueue for gang in gangs(subject)]
+        yield from given_up(sight.observed.pods, kept)
     if sight.old:
         # Names are reused, and pods of two attempts must not meet: all old objects must be gone first.
         yield from (Delete(batch, foreground=True) for batch in sight.old if not _is_terminating(batch))
@@ -348,6 +362,7 @@ def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     yield from _counts_written(subject, sight)
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
+    yield from given_up(sight.observed.pods)
     # What a job that has failed computes is of no use: its pods stop whatever is cleaned up.
     stops = clean is Clean.RUNNING or _end_phase(subject) is not RunPhase.SUCCEEDED or _was_completed(job)
     for batch in batches:

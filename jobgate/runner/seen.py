@@ -12,6 +12,7 @@ from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.queueing import KUEUE_COUNT, KUEUE_GROUP, KUEUE_RETRIABLE
 from jobgate.room import Room, Shape, project
 from jobgate.runner.lost import SHARES, shares_volume
 from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
@@ -33,7 +34,10 @@ _METADATA: Final = {
     **dict.fromkeys(("name", "namespace", "uid", "resourceVersion"), ...),
     **dict.fromkeys(("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"), ...),
     "finalizers": [...],
-    "labels": dict.fromkeys((RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX), ...),
+    "labels": dict.fromkeys(
+        (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX, KUEUE_GROUP), ...
+    ),
+    "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE), ...),
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
 _CONTAINERS: Final = [
@@ -176,6 +180,13 @@ class Seen:
         places = (name for resource, inside, name in self._index.places(uid) if (resource, inside) == (JOBS, namespace))
         batches = filter(None, (informer.get(name, namespace) for name in places))
         return [batch for batch in batches if uid in controllers_of(batch)]
+
+    def pods_of_others(self, key: JobKey, uid: str) -> list[Mapping[str, Any]]:
+        """Return the pods of jobs with a key, except those of one job: of deleted jobs, by the labels of the pods."""
+        informer, others = self.informers[PODS], [other for other in self._index.uids(key) if other != uid]
+        places = (place for other in others for place in self._index.places(other))
+        pods = (informer.peek(name, namespace) for resource, namespace, name in places if resource == PODS)
+        return [pod for pod in pods if pod is not None]
 
     def resource(self, kind: str) -> Resource:
         """Return the resource of a kind."""

@@ -172,6 +172,7 @@ class Observed:
         unknown_groups: why the PodGroups are not known; empty if they are.
         uncreated: why pods are not created; empty if they are, or the reason is not known.
         commands: Volcano's Commands for the job, the oldest first.
+        terminating: whether the namespace of the job is being deleted.
         lost: uids of the pods whose node does not answer, and that are to be deleted by force.
     """
 
@@ -183,6 +184,7 @@ class Observed:
     unknown_groups: str = ""
     uncreated: str = ""
     commands: Sequence[Mapping[str, Any]] = ()
+    terminating: bool = False
     lost: frozenset[str] = frozenset()
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from jobgate.plugins.queueing import System
+from jobgate.runner.gangs import gangs
 from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
 from webhook.values import mapping, metadata_of, objects, spec_of, text
 
@@ -25,7 +27,7 @@ def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | No
     for name, seen in sight.tasks.items():
         pods = [(index, pod) for index, pod in sorted(seen.newest.items()) if index < subject.replicas(name)]
         for index, pod in pods:
-            reason, since = _reason(pod)
+            reason, since = _reason(subject, pod)
             left = 0.0 if since is None else (later(since, GRACE) - now).total_seconds()
             if reason and left > 0:
                 due.append(left)
@@ -37,7 +39,7 @@ def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | No
     return [*groups, *of_pods][:_REASONS], min(due, default=None)
 
 
-def _reason(pod: PodSeen) -> tuple[str, Any]:
+def _reason(subject: Subject, pod: PodSeen) -> tuple[str, Any]:
     """Return why a pod does not run, and since when if that is worth reporting only after a while."""
     node, scheduled = text(spec_of(pod.document).get("nodeName")), _scheduled(pod)
     if pod.deleted is not None:
@@ -52,9 +54,18 @@ def _reason(pod: PodSeen) -> tuple[str, Any]:
             return f"node {node} does not respond", None
     if pod.phase == "Pending" and not node and scheduled.get("status") != "True":
         if scheduled.get("reason") == "SchedulingGated":
-            return "not admitted to its queue yet", None
+            return _gate(subject), None
         return (text(scheduled.get("message")), None) if scheduled else ("no scheduler has considered it", pod.created)
     return (next(_of_containers(pod), ""), None) if pod.is_live else ("", None)
+
+
+def _gate(subject: Subject) -> str:
+    """Return what a pod with scheduling gates waits for."""
+    if subject.groups is None or subject.groups.system is not System.KUEUE:
+        return "has scheduling gates"
+    workloads = ", ".join(gang.group.kueue for gang in gangs(subject))
+    queue = f"queue {subject.crew.queue}, which must exist, be active and have room"
+    return f"Kueue has not admitted it to {queue}: see Workload {workloads}"
 
 
 def _of_containers(pod: PodSeen) -> Iterator[str]:

@@ -4,6 +4,7 @@ The programs' pods come of jobs that the runner runs, by batch Jobs of kube-cont
 the controller makes what their plugins declare.
 """
 
+import os
 import ssl
 import urllib.request
 from collections.abc import Iterator
@@ -255,6 +256,50 @@ def test_roles_of_dmlc_find_their_scheduler(node: ProcessNode, space: Space) -> 
         "worker may go",
         "worker may go",
     ]
+
+
+#: Path of a Python with PyTorch, which is too large for the usual tests. Pods see no home folders, /opt and /tmp.
+TORCH = os.environ.get("JOBGATE_TORCH_PYTHON")
+ELASTIC = """
+import os, time, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+for _ in range(10):
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    time.sleep(0.5)
+print("rank", dist.get_rank(), "of", dist.get_world_size(), "sum", int(total.item()))
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.skipif(TORCH is None, reason="JOBGATE_TORCH_PYTHON is not set")
+@pytest.mark.parametrize("added", [0, 1])
+def test_an_elastic_job_ends_at_its_maximum_and_when_it_is_scaled_at_its_end(
+    node: ProcessNode, space: Space, added: int
+) -> None:
+    """A whole command line starts torchrun. The pod that is added finds no rendezvous any more."""
+    space.create("configmaps", {"metadata": {"name": "code"}, "data": {"train.py": ELASTIC}})
+    pod = template("torch", str(TORCH), "-m", "torch.distributed.run", "/code/train.py")
+    pod["spec"]["volumes"] = [{"name": "code", "configMap": {"name": "code"}}]
+    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "code", "mountPath": "/code"}]
+    workers = 2 - added
+    policy = {
+        "numMinReplicas": 1,
+        "numMaxReplicas": 2,
+        "rendezvousBackend": "c10d",
+        "rendezvousEndpoint": "train-master-0:29400",
+    }
+    tasks = {
+        "Master": {"template": pod, "restartPolicy": "OnFailure"},
+        "Worker": {"template": pod, "numTasks": workers},
+    }
+    plural, group = run(space, "TorchJob", torchTaskSpecs=tasks, enableTorchElastic=True, torchElasticPolicy=policy)
+    if added:
+        wait_for(lambda: any("sum" in line for line in logs(node, space, "torch")), WAIT, what="the training has ended")
+        space.patch(plural, "train", {"spec": {"torchTaskSpecs": {"Worker": {"numTasks": 2}}}}, group)
+    succeeded(node, space, plural, group)
+    lines = [line for line in logs(node, space, "torch") if line.startswith("rank")]
+    assert lines == [f"rank {rank} of {workers + 1} sum {workers + 1}" for rank in range(workers + 1)]
 
 
 @pytest.mark.needs("mpirun", "ssh", "/usr/sbin/sshd")

@@ -92,7 +92,11 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
     plane: WholeControlPlane, nodes: dict[str, ProcessNode], space: Space
 ) -> None:
     runs = {name: Run(space, placed(name, shares=name in {"shares", "forced"})) for name in ("own", "shares", "forced")}
-    for run in runs.values():
+    job = placed("stays")
+    spec = job["spec"]["tasks"][0]["template"]["spec"]
+    spec["tolerations"] = [*spec["tolerations"], {"operator": "Exists", "effect": "NoExecute"}]
+    stays = Run(space, job)
+    for run in (stays, *runs.values()):
         run.until("Running")
     # All on one node: the pods of the other are moved there.
     plane.kubectl("cordon", "right")
@@ -100,11 +104,11 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
         if pod["spec"]["nodeName"] == "right":
             space.delete("pods", pod["metadata"]["name"])
     wait_for(
-        lambda: {state for run in runs.values() for state in pods(space, run).values()} == {("left", False)},
+        lambda: {state for run in (stays, *runs.values()) for state in pods(space, run).values()} == {("left", False)},
         WAIT,
         what="all pods are on the left node",
     )
-    for run in runs.values():
+    for run in (stays, *runs.values()):
         run.until("Running")
     plane.kubectl("uncordon", "right")
     plane.kubectl("cordon", "left")
@@ -118,9 +122,16 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
         lambda: list(pods(space, runs["forced"]).values()) == [("right", False)], 8, every=0.1, what="it is replaced"
     )
 
+    # One that tolerates it stays, and its status says what it waits for.
+    wait_for(lambda: "node left does not respond" in str(stays.status["conditions"]), 15, what="the node is named")
+    assert stays.status["phase"] == "Running"
+
     # After the deadline: only the pod without a volume that its replacement can write to.
     wait_for(lambda: list(pods(space, runs["own"]).values()) == [("right", False)], WAIT, what="it is replaced")
     assert pods(space, runs["shares"]) == {first["shares"]: ("left", True)}
+    waiting = "pod work-0: deleted, and has not ended: node left may be unreachable"
+    wait_for(lambda: waiting in str(runs["shares"].status["conditions"]), 15, what="the status names the node")
+    assert runs["shares"].status["phase"] == "Rescheduling"
     (event,) = [event for event in space.items("events") if event["reason"] == "LostPodDeleted"]
     assert event["involvedObject"]["name"] == "own"
     assert event["message"] == f"pod {first['own']} is replaced: node left does not answer, and may still run it"

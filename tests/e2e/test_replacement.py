@@ -83,4 +83,4 @@ def test_the_runner_changes_nothing_of_pods_but_finalizers(space: Space, whole_c
         '{"metadata":{"ownerReferences":null}}',
         '{"spec":{"activeDeadlineSeconds":9}}',
     ):
-        assert "this account writes only the finalizers of pods" in answer(change), change
+        assert "this account writes of pods only finalizers" in answer(change), change

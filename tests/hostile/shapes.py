@@ -213,8 +213,8 @@ def a_long_task_name(kind: JobKind, n: int) -> dict[str, Any]:
 
 def long_container_names(kind: JobKind, n: int) -> dict[str, Any]:
     mounts = [{"name": f"v{number}", "mountPath": f"/etc/volcano/{number}"} for number in range(n)]
-    found = [container("x" * 10 * n + str(number), volumeMounts=mounts) for number in range(4)]
-    return of_one_task(kind, template(*found), plugins=PLUGINS)
+    result = [container("x" * 10 * n + str(number), volumeMounts=mounts) for number in range(4)]
+    return of_one_task(kind, template(*result), plugins=PLUGINS)
 
 
 def long_values(kind: JobKind, n: int) -> dict[str, Any]:
@@ -291,14 +291,14 @@ def deep_values(kind: JobKind, n: int) -> dict[str, Any]:
 
 def privileged_everywhere(kind: JobKind, n: int) -> dict[str, Any]:
     context = {"privileged": True, "capabilities": {"add": ["ALL", "NET_ADMIN"]}, "runAsUser": 0}
-    found = [
+    result = [
         container(f"c{number}", securityContext=context, ports=[{"containerPort": 1, "hostPort": 1}])
         for number in range(n)
     ]
     return of_one_task(
         kind,
         template(
-            *found,
+            *result,
             hostNetwork=True,
             hostPID=True,
             volumes=[{"name": f"h{v}", "hostPath": {"path": "/"}} for v in range(n)],

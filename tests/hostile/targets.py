@@ -184,9 +184,9 @@ def check_definition(value: Any) -> None:
     """Any CRD is linted; one that is taken gives every object a verdict."""
     assert all(str(finding) for finding in lint(value["definition"]))
     if not any(finding.severity is LintSeverity.ERROR for finding in lint(value["definition"], strict=False)):
-        found = evaluate(value["definition"], value["object"])
-        again = evaluate(value["definition"], found.object)
-        assert again.object == found.object
+        result = evaluate(value["definition"], value["object"])
+        again = evaluate(value["definition"], result.object)
+        assert again.object == result.object
         assert not again.pruned
 
 
@@ -312,8 +312,8 @@ def bodies(draw: st.DrawFn) -> str:
 def definitions(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a small CRD, or one that is wrong in a place or two, and an object for it."""
     schema = draw(near(_SCHEMA))
-    made = {"type": "object", "properties": {"spec": schema}}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": made}}
+    result = {"type": "object", "properties": {"spec": schema}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": result}}
     names = {"kind": "Toy", "plural": "toys", "singular": "toy", "listKind": "ToyList"}
     spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
     crd = {

@@ -319,9 +319,9 @@ async def listening(asked: list[bytes]) -> asyncio.Server:
     "text", ["$(touch /tmp/x)", "`id`", "{{ 7*7 }}", "<% $secrets.x %>", "';drop", "%s%n", "${IFS}"]
 )
 async def test_user_texts_are_never_rendered(server: Running, text: str) -> None:
-    found = container(command=["sh", "-c", text], env=[{"name": "T", "value": text}])
+    result = container(command=["sh", "-c", text], env=[{"name": "T", "value": text}])
     document = of_one_task(
-        DIJOB, {"metadata": {"annotations": {"a": text}}, **template(found)}, plugins={"env": [], "svc": []}
+        DIJOB, {"metadata": {"annotations": {"a": text}}, **template(result)}, plugins={"env": [], "svc": []}
     )
     answer = await server.ask(review(document, phase=Phase.MUTATE))
     assert answer.response["allowed"]
@@ -336,14 +336,14 @@ RUNNERS = ("subprocess", "os.system", "eval(", "exec(", "pickle", "jinja", "stri
 
 @pytest.mark.parametrize("package", ["webhook", "jobgate/kinds", "jobgate/plugins", "jobgate/pods"])
 def test_admission_code_cannot_run_or_render_texts(package: str) -> None:
-    found = [
+    result = [
         f"{path}: {word}"
         for path in Path(package).rglob("*.py")
         if path != STARTS
         for word in RUNNERS
         if word in path.read_text(encoding="utf-8").replace("re.compile", "")
     ]
-    assert found == []
+    assert result == []
 
 
 # TLS, and the health port

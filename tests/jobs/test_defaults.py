@@ -54,4 +54,4 @@ def test_huge_pages_without_memory_are_limited_and_rejected_once() -> None:
     assert str(cause).startswith(
         "spec.tasks[0].template.spec.containers[1].resources: Forbidden: must also request cpu or"
     )
-    assert [str(one) for one in validate(document).causes] == [str(cause)]
+    assert [str(cause) for cause in validate(document).causes] == [str(cause)]

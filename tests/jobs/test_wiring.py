@@ -10,22 +10,22 @@ from tests.pods.pods import KINDS, OTHER_UID, UID, marked_pod, owner, pod
 
 
 def claimed(document: dict[str, Any]) -> tuple[str, Claim] | None:
-    found = claimed_job(document, KINDS)
-    return found and (found.kind.plural, found.claim)
+    result = claimed_job(document, KINDS)
+    return result and (result.kind.plural, result.claim)
 
 
 def without(label: str) -> dict[str, Any]:
     """Return the pod of an operator without one of its labels."""
-    found = pod()
-    del found["metadata"]["labels"][label]
-    return found
+    result = pod()
+    del result["metadata"]["labels"][label]
+    return result
 
 
 def both() -> dict[str, Any]:
     """Return a pod of an operator with labels of ours that say something else."""
-    found = pod()
-    found["metadata"]["labels"] |= marked_pod(job="another")["metadata"]["labels"]
-    return found
+    result = pod()
+    result["metadata"]["labels"] |= marked_pod(job="another")["metadata"]["labels"]
+    return result
 
 
 @pytest.mark.parametrize(

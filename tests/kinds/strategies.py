@@ -27,8 +27,8 @@ EXAMPLES = [job for file in (*GOOD, *BROKEN) for job in jobs(file)]
 def jobs_of(kind: JobKind) -> st.SearchStrategy[dict[str, Any]]:
     """Return jobs of a kind."""
     names = kind.gvk.api_version, kind.kind
-    found = [one for one in (*EXAMPLES, *sample_of(kind).jobs) if (one["apiVersion"], one["kind"]) == names]
-    return st.builds(changed, st.sampled_from(found), st.lists(CHANGES, max_size=5))
+    result = [one for one in (*EXAMPLES, *sample_of(kind).jobs) if (one["apiVersion"], one["kind"]) == names]
+    return st.builds(changed, st.sampled_from(result), st.lists(CHANGES, max_size=5))
 
 
 CHANGES = st.tuples(st.integers(0, 2000), st.sampled_from(["set", "drop", "double", "rename"]), st.sampled_from(ODD))
@@ -36,11 +36,11 @@ CHANGES = st.tuples(st.integers(0, 2000), st.sampled_from(["set", "drop", "doubl
 
 def changed(job: dict[str, Any], changes: list[tuple[int, str, Any]]) -> dict[str, Any]:
     """Return a job with changes: which place, what happens to it, and the value that it may get."""
-    made: dict[str, Any] = json.loads(json.dumps(job))  # which shares nothing, as YAML does
+    result: dict[str, Any] = json.loads(json.dumps(job))  # which shares nothing, as YAML does
     for number, change, value in changes:
         # The places that are deep down are many, so each second change is near the top.
-        places = [one for one in _places(made) if number % 2 or one[2] < 4]
-        owner, key, _ = (places or [(made, "spec", 0)])[number // 2 % max(len(places), 1)]
+        places = [one for one in _places(result) if number % 2 or one[2] < 4]
+        owner, key, _ = (places or [(result, "spec", 0)])[number // 2 % max(len(places), 1)]
         if change == "drop":
             owner.pop(key, None) if isinstance(owner, dict) else owner.pop(key)
         elif change == "double" and isinstance(owner, list):
@@ -50,7 +50,7 @@ def changed(job: dict[str, Any], changes: list[tuple[int, str, Any]]) -> dict[st
             owner[name] = owner.pop(key, value)
         else:
             owner[key] = deepcopy(value)
-    return made
+    return result
 
 
 def _places(job: dict[str, Any]) -> list[tuple[Any, Any, int]]:

@@ -43,7 +43,7 @@ def test_too_many_tasks_are_one_cause(kind: JobKind, phase: Phase) -> None:
 @pytest.mark.parametrize("kind", COUNTED, ids=title)
 def test_as_many_tasks_as_there_may_be_are_looked_into(kind: JobKind) -> None:
     documents = [tasks(kind, ENTRIES_LIMIT), tasks(kind, ENTRIES_LIMIT, hostPID=WRONG)]
-    sound, broken = [{str(cause) for cause in ask(kind, Phase.VALIDATE, one).causes} for one in documents]
+    sound, broken = [{str(cause) for cause in ask(kind, Phase.VALIDATE, document).causes} for document in documents]
     assert broken - sound
     assert not any("Too many" in cause for cause in sound | broken)
 

@@ -40,7 +40,7 @@ def test_a_broken_example_is_rejected_for_what_it_announces_and_nothing_else(fil
         reported = [f"{cause['field']}: {cause['message']}" for cause in verdict.status["details"]["causes"]]
         assert len(reported) == len(faults), reported
         for fault in faults:
-            assert any(one.startswith(fault) for one in reported), (fault, reported)
+            assert any(text.startswith(fault) for text in reported), (fault, reported)
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)

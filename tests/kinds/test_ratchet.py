@@ -43,7 +43,7 @@ class Restricted:
 def broken() -> Iterator[dict[str, Any]]:
     """Yield jobs with faults: of every kind, of every family of pods, of every check of a Pod Security level."""
     for file in BROKEN:
-        yield from (one for one in jobs(file) if KINDS.get(one["apiVersion"], one["kind"]))
+        yield from (job for job in jobs(file) if KINDS.get(job["apiVersion"], job["kind"]))
     for pod in (*PODS.values(), *(case.pod for case in systematic(7, 2, draw_only=60))):
         yield job(task("learner", template={part: pod[part] for part in ("metadata", "spec") if part in pod}))
 
@@ -191,8 +191,8 @@ def test_a_fault_is_another_if_what_the_user_wrote_is(old: dict[str, Any], new: 
     assert not validated(old).allowed
     names = {"pods_keep_to_the_security_level_of_their_namespace", "plugins_can_be_carried_out"}
     response = validated(new, old)
-    found = [cause for rule, cause in faults(response) if rule in names and not isinstance(cause, Required)]
-    assert bool(found) is refused, response.causes
+    result = [cause for rule, cause in faults(response) if rule in names and not isinstance(cause, Required)]
+    assert bool(result) is refused, response.causes
 
 
 def test_two_long_keys_that_print_alike_are_not_taken_for_one() -> None:

@@ -126,7 +126,7 @@ def test_a_change_that_pods_do_not_get_is_reported(
     before = {**dijob(), "status": {"phase": "Running"}}
     options = ReviewOptions(kinds=KINDS, operation=Operation.UPDATE, settings=settings, stored=(before,))
     warnings = judge(dijob(labels=labels), options).warnings
-    assert any("former template" in one for one in warnings) == reported
+    assert any("former template" in warning for warning in warnings) == reported
 
 
 def test_a_kind_with_a_runner_has_a_place_for_its_state() -> None:

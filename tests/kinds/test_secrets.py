@@ -138,5 +138,5 @@ def test_no_argument_of_a_plugin_is_quoted(plugins: Any, kind: str) -> None:
     if kind == "Job":
         document = {**document, "apiVersion": "batch.volcano.sh/v1alpha1", "kind": kind}
     stored = {**document, "spec": {**document["spec"], "plugins": {"ssh": ["--ssh-key-secret=mine"]}}}
-    found = answers(document, stored)
-    assert not any(map(quotes, found))
+    result = answers(document, stored)
+    assert not any(map(quotes, result))

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from controlplane.client import ClusterApi
 from controlplane.waiting import wait_for
 from crdgen import check_structural
+from crdgen.cases import Suite
 from crdgen.cli import main as crdgen
 from jobgate.cli import main
 from jobgate.installation.definitions import definition
@@ -164,7 +165,7 @@ def test_the_broken_job_is_denied_for_what_it_announces(kind: JobKind, folder: P
     reported = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
     faults = announced(folder / name)
     assert len(reported) == len(faults)
-    assert all(any(one.startswith(fault) for one in reported) for fault in faults), reported
+    assert all(any(text.startswith(fault) for text in reported) for fault in faults), reported
 
 
 def test_an_api_server_takes_its_crd_and_its_jobs(kind: JobKind, cluster_api: ClusterApi) -> None:
@@ -203,8 +204,8 @@ def test_what_the_tutorial_shows_is_what_its_commands_print(folder: Path, monkey
 
 @pytest.mark.usefixtures("kind")
 def test_the_tests_that_it_shows_pass(folder: Path) -> None:
-    found = runpy.run_path(str(folder / "tests" / "test_rules.py"))
-    tests = [function for name, function in found.items() if name.startswith("test_")]
+    result = runpy.run_path(str(folder / "tests" / "test_rules.py"))
+    tests = [function for name, function in result.items() if name.startswith("test_")]
     assert len(tests) == 3
     for test in tests:
         test()
@@ -258,3 +259,11 @@ def test_the_tutorials_use_the_stable_surface_only() -> None:
     imported = {name for text in texts for name in re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)}
     ours = {name for name in imported if name.partition(".")[0] in {"crdgen", "webhook", "certs", "jobgate"}}
     assert ours == {"crdgen", "jobgate.api"}
+
+
+def test_the_cases_of_the_package_pass(kind: JobKind) -> None:
+    suite = Suite(PACKAGE / "tests/sweeps.cases.yaml")
+    assert {case.name: suite.run(case) for case in suite.cases} == {case.name: [] for case in suite.cases}
+    violated = {rule for rule, hit in suite.coverage["example.com/v1 SweepJob"].items() if hit}
+    assert len(violated) == 2
+    assert violated < {f"rule {rule.name}" for rule in kind.rules}

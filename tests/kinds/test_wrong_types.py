@@ -27,8 +27,8 @@ def request(document: Any, old: Any, kind: Any) -> Request:
 
 def first_task_first(document: dict[str, Any]) -> dict[str, Any]:
     """Give one task a priority, and the job a minimum, a queue and a status: these say how tasks compare."""
-    found = deepcopy(document)
-    spec = found.get("spec")
+    result = deepcopy(document)
+    spec = result.get("spec")
     if isinstance(spec, dict):
         spec.update({"minAvailable": 2, "queue": "team"})
         tasks = spec.get("tasks")
@@ -37,7 +37,7 @@ def first_task_first(document: dict[str, Any]) -> dict[str, Any]:
         )
         if isinstance(template, dict) and isinstance(template.get("spec"), dict):
             template["spec"]["priorityClassName"] = "high"
-    return found | {"status": {"phase": "Running", "state": {"phase": "Running"}}}
+    return result | {"status": {"phase": "Running", "state": {"phase": "Running"}}}
 
 
 def cases() -> Iterator[Any]:

@@ -33,8 +33,8 @@ def crew(*parts: Part, **fields: Any) -> Crew:
         "parts": parts or (part(),),
         "labels": {"example.com/job": "train"},
     }
-    found = known | fields
-    return Crew(**{"pod": f"{found['name']}-{{task}}-{{index}}", "service": found["name"], **found})
+    result = known | fields
+    return Crew(**{"pod": f"{result['name']}-{{task}}-{{index}}", "service": result["name"], **result})
 
 
 def pod(*containers: Any, **spec: Any) -> dict[str, Any]:
@@ -45,10 +45,10 @@ def pod(*containers: Any, **spec: Any) -> dict[str, Any]:
 
 def drafted(document: dict[str, Any], of: Crew, task: str = "worker", index: int = 0) -> Draft:
     """Return the draft of a pod that has been wired as its job asks."""
-    found = of.part(task)
-    assert found is not None
+    result = of.part(task)
+    assert result is not None
     draft = Draft(deepcopy(document))
-    wire(Pod(draft, Member(of, found, index)))
+    wire(Pod(draft, Member(of, result, index)))
     return draft
 
 
@@ -66,7 +66,7 @@ def variables(document: dict[str, Any], container: str = "main") -> dict[str, An
 
 def reported(findings: Iterable[Cause | Notice]) -> list[str]:
     """Return the texts of findings, each notice with a word before it."""
-    return [str(one) if isinstance(one, Cause) else f"notice: {one}" for one in findings]
+    return [str(finding) if isinstance(finding, Cause) else f"notice: {finding}" for finding in findings]
 
 
 def of_job(kind: JobKind, document: dict[str, Any]) -> Crew:
@@ -78,6 +78,6 @@ def of_job(kind: JobKind, document: dict[str, Any]) -> Crew:
 
 def promised(of: Crew, task: str, index: int = 0) -> dict[str, str]:
     """Return the variables that a kind promises to a pod."""
-    found = of.part(task)
-    assert found is not None
-    return {one.name: one.value for one in of.contract(Member(of, found, index))}
+    result = of.part(task)
+    assert result is not None
+    return {one.name: one.value for one in of.contract(Member(of, result, index))}

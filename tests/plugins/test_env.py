@@ -37,8 +37,8 @@ TWO = (part("learner", 2), part("worker", 3))
     ],
 )  # fmt: skip
 def test_a_pod_gets_its_place_in_its_task_and_in_the_job(task: str, index: int, expected: dict[str, str]) -> None:
-    found = variables(wired(pod(), one(*TWO), task, index))
-    assert found == expected | {"VC_JOB_NAME": "train", "VC_GLOBAL_SIZE": "5"}
+    result = variables(wired(pod(), one(*TWO), task, index))
+    assert result == expected | {"VC_JOB_NAME": "train", "VC_GLOBAL_SIZE": "5"}
 
 
 def test_init_containers_get_it_too_and_containers_of_others_do_not() -> None:
@@ -62,9 +62,9 @@ def test_the_users_own_comes_after_and_wins() -> None:
 def test_what_no_pod_can_hold_is_left_out_of_a_job_that_nobody_has_checked(length: int, reported: bool) -> None:
     """Such a job was stored while the webhook only warned, or was away: its pods must not take the server down."""
     of = one(*TWO, contract=lambda _: [Variable("NODES", "n" * length)])
-    found = variables(wired(pod(), of))
-    assert ("NODES" in found) == reported
-    assert found["VC_TASK_INDEX"] == "0"
+    result = variables(wired(pod(), of))
+    assert ("NODES" in result) == reported
+    assert result["VC_TASK_INDEX"] == "0"
 
 
 def test_wired_again_a_pod_stays_as_it_is() -> None:

@@ -91,7 +91,7 @@ def test_each_of_two_values_of_the_operator_is_replaced_where_it_is_wrong() -> N
     after = touched(
         pod({"name": "main", "env": env}), lambda one: one.promise(Variable("RANK", "1", wrong=lambda text: text > "7"))
     )
-    assert [one["value"] for one in after["spec"]["containers"][0]["env"]] == ["1", "2", "1"]
+    assert [variable["value"] for variable in after["spec"]["containers"][0]["env"]] == ["1", "2", "1"]
 
 
 @pytest.mark.parametrize(
@@ -140,5 +140,5 @@ def test_pods_that_no_operator_labels_get_the_labels_of_their_job() -> None:
 def test_plugins_are_carried_out_in_their_order_however_the_job_says_them() -> None:
     of = crew(plugins={"svc": SvcArguments(), "env": NoArguments()})
     (container,) = drafted(pod(), of).value["spec"]["containers"]
-    names = [one["name"] for one in container["env"]]
+    names = [variable["name"] for variable in container["env"]]
     assert names.index("VC_GLOBAL_SIZE") < names.index("VC_HOST")

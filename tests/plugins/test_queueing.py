@@ -42,7 +42,7 @@ def wired(crew: Crew, **spec: Any) -> dict[str, Any]:
 
 
 def groups(crew: Crew) -> list[dict[str, Any]]:
-    return [dict(one.manifest) for one in Queueing().objects(crew, crew.plugins["queueing"])]
+    return [dict(manifest.manifest) for manifest in Queueing().objects(crew, crew.plugins["queueing"])]
 
 
 def test_kueue_finds_the_queue_and_the_whole_group_on_the_pod_and_lifts_the_gate() -> None:

@@ -25,7 +25,7 @@ def findings_of(of: Crew, **flags: bool) -> list[str]:
 
 def objects(of: Crew, **flags: bool) -> dict[str, Any]:
     arguments = SvcArguments.model_validate({flag.replace("_", "-"): value for flag, value in flags.items()})
-    return {one.manifest["kind"]: one.manifest for one in Svc().objects(of, arguments)}
+    return {manifest.manifest["kind"]: manifest.manifest for manifest in Svc().objects(of, arguments)}
 
 
 TWO = (part("learner", 1), part("data-loader", 3))
@@ -99,8 +99,8 @@ def test_an_operator_that_sees_to_it_itself_is_left_to_it() -> None:
     ],
 )  # fmt: skip
 def test_the_lists_are_volcanos(of: Crew, data: dict[str, str]) -> None:
-    found = objects(of)["ConfigMap"]
-    assert found == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "train-svc"}, "data": data}
+    result = objects(of)["ConfigMap"]
+    assert result == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "train-svc"}, "data": data}
     assert length_of_lists(of) == sum(map(len, [*data, *data.values()]))
 
 

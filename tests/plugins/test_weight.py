@@ -59,11 +59,11 @@ def held(kind: JobKind, document: dict[str, Any]) -> tuple[int, int]:
     weight(of_job(kind, json.loads(text)))  # what is made once is there
     gc.collect()
     tracemalloc.start()
-    found = of_job(kind, json.loads(text))
+    result = of_job(kind, json.loads(text))
     gc.collect()
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return size, weight(found, NO_LIMIT)
+    return size, weight(result, NO_LIMIT)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_job_may_have_many_replicas_and_no_end_of_anything_else(of: Any, fits:
 
 def test_the_job_is_rejected_with_what_is_too_many() -> None:
     response = jobs.validate(of_long_names(1000, 20))
-    (cause,) = [one for one in response.causes if one.path == "spec.plugins"]
+    (cause,) = [cause for cause in response.causes if cause.path == "spec.plugins"]
     assert "the job has 1000 tasks with 20000 containers" in str(cause)
     assert "more than 512 KiB" in str(cause)
 

@@ -26,10 +26,10 @@ def sidecar(name: str = "proxy", **fields: Any) -> Json:
 
 def pod(*containers: Json, init: Sequence[Json] = (), **spec: Any) -> Json:
     """Return a pod of these containers, or of one plain one, and these init containers."""
-    made: Json = {"containers": list(containers) or [container()], **spec}
+    result: Json = {"containers": list(containers) or [container()], **spec}
     if init:
-        made["initContainers"] = list(init)
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": made}
+        result["initContainers"] = list(init)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": result}
 
 
 def case(sentence: str, of: Json, *expected: str) -> Case:

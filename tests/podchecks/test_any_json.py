@@ -72,13 +72,13 @@ def _keys(pod: Any) -> set[str]:
 
 def _mangled(value: Any, instead: Any) -> list[Any]:
     """Return the value with each of its parts, and itself, replaced by something else."""
-    found = [instead]
+    result = [instead]
     if isinstance(value, dict):
-        found += [{**value, key: part} for key in value for part in _mangled(value[key], instead)]
+        result += [{**value, key: part} for key in value for part in _mangled(value[key], instead)]
     elif isinstance(value, list) and len(value) < 5:
-        found += [
+        result += [
             [*value[:index], part, *value[index + 1 :]]
             for index in range(len(value))
             for part in _mangled(value[index], instead)
         ]
-    return found
+    return result

@@ -105,6 +105,6 @@ test_env = judged(env.FAMILY.check, CASES)
 def test_no_finding_shows_a_value() -> None:
     secret = "hunter2"
     source = {"secretKeyRef": {"name": "S", "key": "="}}
-    found = findings(env.FAMILY.check, pod(container(env=[{"name": "=", "value": secret, "valueFrom": source}])))
-    assert len(found) == 4
-    assert not any(secret in finding for finding in found)
+    result = findings(env.FAMILY.check, pod(container(env=[{"name": "=", "value": secret, "valueFrom": source}])))
+    assert len(result) == 4
+    assert not any(secret in finding for finding in result)

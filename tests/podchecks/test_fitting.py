@@ -177,13 +177,13 @@ def without_dashes(schema: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def schemas() -> list[tuple[Named, Predicate, Evaluator]]:
-    found = [
+    result = [
         *generated("tests.crdgen", "tests.crdgen.cli.shop"),
         with_rules(),
         *at_edges(),
         *(Named(f"made up {number}", without_dashes(made(random.Random(number))), MADE_UP) for number in range(100)),
     ]
-    return [(named, surely_fits(named.schema), Evaluator(named.schema)) for named in found]
+    return [(named, surely_fits(named.schema), Evaluator(named.schema)) for named in result]
 
 
 @settings(PROPERTY, max_examples=300)

@@ -57,6 +57,6 @@ def test_a_namespace_is_a_label() -> None:
 def test_no_message_shows_what_an_annotation_says() -> None:
     secret = "tell-nobody"
     keys = ("a b", "c d")
-    found = findings(metadata.FAMILY.check, annotated(dict.fromkeys(keys, secret)))
-    assert len(found) == len(keys)
-    assert not [says for says in found if secret in says]
+    result = findings(metadata.FAMILY.check, annotated(dict.fromkeys(keys, secret)))
+    assert len(result) == len(keys)
+    assert not [says for says in result if secret in says]

@@ -114,8 +114,8 @@ def test_takes_what_the_api_server_takes(case: str, container: Json) -> None:
 @pytest.mark.parametrize("field", ["containers", "initContainers"])
 @pytest.mark.parametrize(("case", "container", "expected"), REFUSED, ids=[case for case, _, _ in REFUSED])
 def test_rejects(case: str, container: Json, expected: list[str], field: str) -> None:
-    found = messages({"spec": {"volumes": VOLUMES, field: [{}, container]}})
-    assert begin(found, expected, f"spec.tasks[0].template.spec.{field}[1]."), found
+    result = messages({"spec": {"volumes": VOLUMES, field: [{}, container]}})
+    assert begin(result, expected, f"spec.tasks[0].template.spec.{field}[1]."), result
 
 
 def test_two_containers_may_use_one_place() -> None:

@@ -213,21 +213,21 @@ def ids(case: tuple[Any, ...]) -> str:
 @pytest.mark.parametrize("case", FATAL, ids=ids)
 def test_a_job_that_cannot_do_without_is_rejected(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
-    found = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
-    assert [(type(finding), str(finding.path)) for finding in found] == [(Forbidden, f"template.spec.{where}")]
+    result = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
+    assert [(type(finding), str(finding.path)) for finding in result] == [(Forbidden, f"template.spec.{where}")]
     says = f"Forbidden: Trainer, built for Kubernetes 1.{since - 1}, drops this field (added in 1.{since}): "
-    assert found[0].message.startswith(says)
-    assert len(found[0].message) > len(says) + 20
+    assert result[0].message.startswith(says)
+    assert len(result[0].message) > len(says) + 20
 
 
 @pytest.mark.parametrize("case", REPORTED, ids=ids)
 def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
-    found = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
-    assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in found] == [
+    result = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
+    assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in result] == [
         (False, f"template.spec.{where}")
     ]
-    assert found[0].message.startswith("Trainer, built for Kubernetes 1.")
+    assert result[0].message.startswith("Trainer, built for Kubernetes 1.")
 
 
 @pytest.mark.parametrize("case", [*FATAL, *REPORTED], ids=ids)
@@ -278,8 +278,8 @@ def test_an_object_of_which_all_is_dropped_stays_empty() -> None:
 
 def test_a_field_that_came_later_into_a_newer_field_is_lost_with_it() -> None:
     written = template(resourceClaims=[{"name": "gpu", "resourceClaimName": "a"}])
-    found = check_newer_fields(written, Path(), minor=25, operator="Trainer")
-    assert [str(finding.path) for finding in found] == ["spec.resourceClaims"]
+    result = check_newer_fields(written, Path(), minor=25, operator="Trainer")
+    assert [str(finding.path) for finding in result] == ["spec.resourceClaims"]
     assert without_newer_fields(written, 28)["spec"]["resourceClaims"] == [{"name": "gpu"}]
 
 

@@ -93,9 +93,9 @@ def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
         kind = installed().get(manifest.object["apiVersion"], manifest.object["kind"])
         assert kind is not None
         document = defaulted(kind, manifest.object, Context()).value
-        made = list(built_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
-        assert made
-        assert all(one.plain for one in made)
+        result = list(built_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
+        assert result
+        assert all(one.plain for one in result)
 
 
 @pytest.mark.parametrize("name", PLAIN)

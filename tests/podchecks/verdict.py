@@ -33,9 +33,9 @@ def judged(check: Check, cases: Iterable[Case]) -> Callable[[Case], None]:
     @pytest.mark.parametrize("case", cases, ids=lambda case: case[0])
     def test(case: Case) -> None:
         _, of, expected = case
-        found = findings(check, of)
-        assert len(found) == len(expected), found
-        for says, begins in zip(found, expected, strict=True):
+        result = findings(check, of)
+        assert len(result) == len(expected), result
+        for says, begins in zip(result, expected, strict=True):
             assert says.startswith(begins), f"{says!r} does not begin with {begins!r}"
 
     return test

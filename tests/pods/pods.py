@@ -53,10 +53,10 @@ def pod(
 
 def marked_pod(index: str = "0", *, kind: str = "dijobs.diengine.opendilab.org", **labels: str) -> dict[str, Any]:
     """Return a plain pod with our labels."""
-    found = pod(uid=None)
+    result = pod(uid=None)
     words = {"kind": kind, "job": "train", "task": "work", "index": index, **labels}
-    found["metadata"]["labels"] = {f"jobgate.dev/{key}": value for key, value in words.items()}
-    return found
+    result["metadata"]["labels"] = {f"jobgate.dev/{key}": value for key, value in words.items()}
+    return result
 
 
 def patch(document: dict[str, Any], member: Member) -> Sequence[Mapping[str, Any]]:
@@ -70,7 +70,7 @@ class Known:
     """A cache that holds what it is given; `lost`, it knows nothing."""
 
     def __init__(self, *documents: Mapping[str, Any], lost: bool = False) -> None:
-        self.digests = {one["metadata"]["name"]: digest_of(DIJOB, dict(one)) for one in documents}
+        self.digests = {document["metadata"]["name"]: digest_of(DIJOB, dict(document)) for document in documents}
         self.lost = lost
 
     def get(self, name: str, namespace: str = "") -> Digest | None:
@@ -85,7 +85,7 @@ class Cluster:
     def __init__(
         self, *documents: Mapping[str, Any], fails: Exception | None = None, slow: asyncio.Event | None = None
     ) -> None:
-        self.documents = {one["metadata"]["name"]: dict(one) for one in documents}
+        self.documents = {document["metadata"]["name"]: dict(document) for document in documents}
         self.fails = fails
         self.slow = slow
         self.asked: list[str] = []
@@ -96,8 +96,8 @@ class Cluster:
             await self.slow.wait()
         if self.fails is not None:
             raise self.fails
-        found = self.documents.get(name)
-        return None if found is None else digest_of(DIJOB, found)
+        result = self.documents.get(name)
+        return None if result is None else digest_of(DIJOB, result)
 
 
 class Clock:

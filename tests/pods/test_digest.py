@@ -30,20 +30,20 @@ from webhook import Draft, Path
 
 
 def test_a_job_is_remembered_with_its_parts_and_plugins() -> None:
-    found = digest_of(DIJOB, job(jobs.task(name="work", replicas=3), jobs.task("learner")))
-    assert isinstance(found, Crew)
-    assert (found.namespace, found.name, found.uid) == (NAMESPACE, "train", UID)
-    assert list(found.ours) == ["env"]
+    digest = digest_of(DIJOB, job(jobs.task(name="work", replicas=3), jobs.task("learner")))
+    assert isinstance(digest, Crew)
+    assert (digest.namespace, digest.name, digest.uid) == (NAMESPACE, "train", UID)
+    assert list(digest.ours) == ["env"]
     # A job that was stored before its defaults were ours is read with them.
-    assert [(part.name, part.replicas) for part in found.parts] == [("work", 3), ("learner", 1)]
-    assert [one.name for one in found.parts[0].containers] == ["main"]
+    assert [(part.name, part.replicas) for part in digest.parts] == [("work", 3), ("learner", 1)]
+    assert [container.name for container in digest.parts[0].containers] == ["main"]
 
 
 def test_of_a_job_without_plugins_only_is_remembered_which_it_is() -> None:
-    found = digest_of(DIJOB, job(plugins={}))
-    assert isinstance(found, Crew)
-    assert not found.ours
-    assert (found.name, found.uid, found.parts) == ("train", UID, ())
+    digest = digest_of(DIJOB, job(plugins={}))
+    assert isinstance(digest, Crew)
+    assert not digest.ours
+    assert (digest.name, digest.uid, digest.parts) == ("train", UID, ())
 
 
 def test_a_job_that_we_fail_to_read_keeps_no_other_from_being_read(caplog: pytest.LogCaptureFixture) -> None:
@@ -62,8 +62,8 @@ def test_a_job_that_we_fail_to_read_keeps_no_other_from_being_read(caplog: pytes
 @given(spec=json_values)
 def test_any_json_has_a_digest(spec: Any) -> None:
     for kind in installed():
-        found = digest_of(kind, {"metadata": {"name": "a", "namespace": "b", "uid": "c"}, "spec": spec})
-        assert found.uid == "c"
+        digest = digest_of(kind, {"metadata": {"name": "a", "namespace": "b", "uid": "c"}, "spec": spec})
+        assert digest.uid == "c"
 
 
 @pytest.mark.parametrize("kind", list(installed()), ids=lambda kind: kind.plural)
@@ -130,8 +130,8 @@ def test_what_admission_took_is_remembered_with_all_that_the_installation_adds()
         tasks += 100
     document = job(*(jobs.task(name=f"task-{number}") for number in range(tasks)))
     queueing, _ = parse(QueueingArguments, "queueing", {"system": "kueue"}, Path("spec"))
-    found = digest_of(DIJOB, document, Settings(plugins={"queueing": queueing}))
-    assert isinstance(found, Crew)
+    digest = digest_of(DIJOB, document, Settings(plugins={"queueing": queueing}))
+    assert isinstance(digest, Crew)
 
 
 @pytest.mark.parametrize("runs", [False, True])
@@ -140,9 +140,9 @@ def test_only_the_runner_forms_groups_of_the_kinds_that_it_runs(runs: bool) -> N
     queueing, _ = parse(QueueingArguments, "queueing", {"system": "volcano"}, Path("spec"))
     settings = Settings(plugins={"queueing": queueing}, runs=frozenset({DIJOB.qualified_plural} if runs else ()))
     document = job(jobs.task("learner"), plugins={"env": []}, queue="high", minAvailable=1)
-    found = digest_of(DIJOB, document, settings)
-    assert isinstance(found, Crew)
-    assert [target.manifest["kind"] for target in desired(found)] == ([] if runs else ["PodGroup"])
+    digest = digest_of(DIJOB, document, settings)
+    assert isinstance(digest, Crew)
+    assert [target.manifest["kind"] for target in desired(digest)] == ([] if runs else ["PodGroup"])
 
 
 def named(name: str) -> dict[str, Any]:
@@ -152,22 +152,22 @@ def named(name: str) -> dict[str, Any]:
 def test_jobs_for_which_there_is_no_room_are_told_from_each_other_and_read_when_they_are_needed() -> None:
     room = Room(4 * weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
     digests = Digests(DIJOB, room=room)
-    found = [digests.of(named(f"job-{number}")) for number in range(5)]
-    assert [type(one) for one in found] == [Crew, Crew, Crew, UncachedJob, UncachedJob]
-    assert found[3] != found[4]
-    assert digests.of(named("job-3")) == found[3]
+    result = [digests.of(named(f"job-{number}")) for number in range(5)]
+    assert [type(one) for one in result] == [Crew, Crew, Crew, UncachedJob, UncachedJob]
+    assert result[3] != result[4]
+    assert digests.of(named("job-3")) == result[3]
     assert digests.read(named("job-3")) == digest_of(DIJOB, named("job-3"))
-    assert digests.read(named("job-0")) is found[0]
+    assert digests.read(named("job-0")) is result[0]
 
 
 def test_the_room_of_a_job_that_went_is_the_next_ones() -> None:
     size = weight(digest_of(DIJOB, named("job-0")))  # type: ignore[arg-type]
     digests = Digests(DIJOB, room=Room(int(1.5 * size)))
     for number in range(50):
-        found = digests.of(named(f"job-{number}"))
-        assert isinstance(found, Crew)
-        assert digests.of(named(f"job-{number}")) is found
-        del found
+        result = digests.of(named(f"job-{number}"))
+        assert isinstance(result, Crew)
+        assert digests.of(named(f"job-{number}")) is result
+        del result
 
 
 def test_all_kinds_share_the_room(caplog: pytest.LogCaptureFixture) -> None:

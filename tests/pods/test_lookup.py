@@ -96,51 +96,51 @@ async def test_a_verdict_says_why(claim: Claim, stored: Cluster, says: str) -> N
 async def test_a_forgery_is_held_against_nobody_else() -> None:
     cluster = Cluster()
     known = Known()
-    found = lookup(known, cluster)
-    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
+    result = lookup(known, cluster)
+    assert (await result.find(NAMESPACE, OTHER)).result is LookupResult.DENIED
     cluster.documents["train"] = job()
-    assert (await found.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
-    assert (await found.find(NAMESPACE, LABELLED)).result is LookupResult.FOUND
+    assert (await result.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
+    assert (await result.find(NAMESPACE, LABELLED)).result is LookupResult.FOUND
     known.digests |= Known(RECREATED).digests
-    assert (await found.find(NAMESPACE, OTHER)).result is LookupResult.FOUND
+    assert (await result.find(NAMESPACE, OTHER)).result is LookupResult.FOUND
 
 
 @pytest.mark.parametrize("name", ["", "..", "../../secrets/x", "a/b", "x?watch=true", "ä", "x" * 254, "UPPER"])
 @pytest.mark.parametrize("owned", [True, False])
 async def test_what_can_be_no_jobs_name_is_not_asked_for(name: str, owned: bool) -> None:
     cluster = Cluster()
-    found = lookup(Known(), cluster)
-    verdict = await found.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
+    result = lookup(Known(), cluster)
+    verdict = await result.find(NAMESPACE, Claim(name, "work", 0, "1" if owned else "", owned=owned))
     assert verdict.result is (LookupResult.DENIED if owned else LookupResult.UNKNOWN)
     assert cluster.asked == []
 
 
 async def test_what_can_be_no_uid_is_not_asked_for() -> None:
     cluster = Cluster()
-    found = lookup(Known(job()), cluster)
+    result = lookup(Known(job()), cluster)
     assert (
-        await found.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True))
+        await result.find(NAMESPACE, Claim("train", "work", 0, "x" * 1_000_000, owned=True))
     ).result is LookupResult.DENIED
     assert cluster.asked == []
 
 
 async def test_beyond_the_budget_it_is_later() -> None:
     clock, cluster = Clock(), Cluster(job(), fails=OSError())
-    found = lookup(Known(), cluster, clock, rate=1.0, burst=2.0)
-    verdicts = [await found.find(NAMESPACE, OWNED) for _ in range(4)]
+    result = lookup(Known(), cluster, clock, rate=1.0, burst=2.0)
+    verdicts = [await result.find(NAMESPACE, OWNED) for _ in range(4)]
     assert len(cluster.asked) == 2
     assert "too many lookups" in str(verdicts[-1])
     clock.now += 1.0
     cluster.fails = None
-    assert (await found.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
+    assert (await result.find(NAMESPACE, OWNED)).result is LookupResult.FOUND
 
 
 async def test_many_pods_of_a_new_job_ask_once() -> None:
     go = asyncio.Event()
     cluster = Cluster(job(jobs.task(name="work", replicas=100)), slow=go)
-    found = lookup(Known(), cluster)
+    result = lookup(Known(), cluster)
     claims = [Claim("train", "work", index, UID, owned=True) for index in range(100)]
-    waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
+    waiting = [asyncio.create_task(result.find(NAMESPACE, claim)) for claim in claims]
     await asyncio.sleep(0)
     waiting[0].cancel()  # whose question it was goes away, and the others keep the answer
     await asyncio.sleep(0)
@@ -149,15 +149,15 @@ async def test_many_pods_of_a_new_job_ask_once() -> None:
     assert isinstance(verdicts[0], asyncio.CancelledError)
     assert all(isinstance(one, LookupVerdict) and one.result is LookupResult.FOUND for one in verdicts[1:])
     assert len(cluster.asked) == 1
-    assert not found._flights
+    assert not result._flights
 
 
 async def test_so_many_questions_of_a_namespace_are_on_their_way_at_once() -> None:
     go = asyncio.Event()
     cluster = Cluster(slow=go)
-    found = lookup(Known(), cluster)
+    result = lookup(Known(), cluster)
     claims = [Claim(f"job-{number}", "work", 0) for number in range(3 * budget.SHARE)]
-    waiting = asyncio.gather(*(found.find(NAMESPACE, claim) for claim in claims))
+    waiting = asyncio.gather(*(result.find(NAMESPACE, claim) for claim in claims))
     await asyncio.sleep(0.01)
     assert len(cluster.asked) == budget.SHARE
     go.set()
@@ -215,28 +215,28 @@ async def test_namespaces_take_turns() -> None:
 async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookups, "TIMEOUT", 0.01)
     go = asyncio.Event()
-    found = lookup(Known(), Cluster(slow=go))
+    result = lookup(Known(), Cluster(slow=go))
     claims = [Claim(f"job-{number}", "work", 0) for number in range(budget.SHARE + 1)]
-    waiting = [asyncio.create_task(found.find(NAMESPACE, claim)) for claim in claims]
+    waiting = [asyncio.create_task(result.find(NAMESPACE, claim)) for claim in claims]
     done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     assert ["too many lookups" in str(one.result()) for one in done] == [True]
     go.set()
     verdicts = await asyncio.gather(*waiting)
     assert sum(one.result is LookupResult.UNKNOWN for one in verdicts) == budget.SHARE
-    assert (await found.find(NAMESPACE, claims[-1])).result is LookupResult.UNKNOWN
+    assert (await result.find(NAMESPACE, claims[-1])).result is LookupResult.UNKNOWN
 
 
 async def test_a_failure_that_nobody_waits_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
     go = asyncio.Event()
-    found = lookup(Known(), Cluster(fails=OSError(), slow=go))
-    waiting = asyncio.create_task(found.find(NAMESPACE, OWNED))
+    result = lookup(Known(), Cluster(fails=OSError(), slow=go))
+    waiting = asyncio.create_task(result.find(NAMESPACE, OWNED))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     go.set()
     await asyncio.sleep(0.01)
-    assert not found._flights
+    assert not result._flights
     assert not caplog.records
 
 

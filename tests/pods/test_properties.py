@@ -106,8 +106,8 @@ def ask(document: Any, phase: Phase = Phase.MUTATE) -> Any:
 def wired(document: dict[str, Any]) -> dict[str, Any]:
     response = ask(document)
     assert response.allowed, response.causes
-    found: dict[str, Any] = jsonpatch.apply_patch(deepcopy(document), response.patch)
-    return found
+    result: dict[str, Any] = jsonpatch.apply_patch(deepcopy(document), response.patch)
+    return result
 
 
 @quick
@@ -123,9 +123,9 @@ def test_any_json_has_an_answer_and_stays_as_it_was(document: Any) -> None:
 @quick
 @given(document=ours)
 def test_a_patch_applies_and_the_second_call_finds_nothing_missing(document: dict[str, Any]) -> None:
-    found = wired(document)
-    assert ask(found).patch == []
-    assert ask(found, Phase.VALIDATE).allowed
+    wired_pod = wired(document)
+    assert ask(wired_pod).patch == []
+    assert ask(wired_pod, Phase.VALIDATE).allowed
 
 
 @quick
@@ -133,9 +133,9 @@ def test_a_patch_applies_and_the_second_call_finds_nothing_missing(document: dic
 def test_only_containers_of_the_template_are_touched_and_nothing_of_the_users_is_lost(
     document: dict[str, Any],
 ) -> None:
-    found = wired(document)
+    wired_pod = wired(document)
     for field, named in (("containers", "main"), ("initContainers", "fetch")):
-        before, after = document["spec"].get(field) or [], found["spec"].get(field) or []
+        before, after = document["spec"].get(field) or [], wired_pod["spec"].get(field) or []
         assert len(before) == len(after)
         for old, new in zip(before, after, strict=True):
             if old["name"] != named:
@@ -149,7 +149,7 @@ def test_only_containers_of_the_template_are_touched_and_nothing_of_the_users_is
                 assert [one for one in old.get(key) or [] if one.get("name") != "DI_RANK"] == [
                     one for one in kept if one in (old.get(key) or [])
                 ]
-            names = [one["name"] for one in new["env"]]
+            names = [variable["name"] for variable in new["env"]]
             users = [one["name"] for one in old.get("env") or []]
             assert all(names.count(name) == max(1, users.count(name)) for name in names)
 
@@ -157,13 +157,13 @@ def test_only_containers_of_the_template_are_touched_and_nothing_of_the_users_is
 @quick
 @given(document=ours)
 def test_nothing_is_put_in_that_the_restricted_profile_rejects(document: dict[str, Any]) -> None:
-    found = wired(document)
+    wired_pod = wired(document)
     before = document["spec"]
     allowed = {"configMap", "secret", "downwardAPI", "projected", "emptyDir"}
-    for volume in found["spec"].get("volumes") or []:
+    for volume in wired_pod["spec"].get("volumes") or []:
         assert volume in (before.get("volumes") or []) or set(volume) - {"name"} <= allowed
-    assert found["spec"].get("securityContext") == before.get("securityContext")
-    assert {"hostNetwork", "hostPID", "hostIPC", "hostUsers"}.isdisjoint(set(found["spec"]) - set(before))
+    assert wired_pod["spec"].get("securityContext") == before.get("securityContext")
+    assert {"hostNetwork", "hostPID", "hostIPC", "hostUsers"}.isdisjoint(set(wired_pod["spec"]) - set(before))
     for field in ("containers", "initContainers"):
-        for old, new in zip(before.get(field) or [], found["spec"].get(field) or [], strict=True):
+        for old, new in zip(before.get(field) or [], wired_pod["spec"].get(field) or [], strict=True):
             assert new.get("securityContext") == old.get("securityContext")

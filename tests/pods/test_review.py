@@ -21,8 +21,8 @@ def contract(member: Member) -> tuple[Variable, ...]:
 def member(**fields: Any) -> Member:
     """Return a pod of a job that asks for env."""
     work = part("work", 2, containers=(CrewContainer("main"), CrewContainer("fetch", init=True)))
-    found = crew(work, plugins=fields.pop("plugins", _arguments("env")), contract=contract, **fields)
-    return Member(found, work, 1)
+    result = crew(work, plugins=fields.pop("plugins", _arguments("env")), contract=contract, **fields)
+    return Member(result, work, 1)
 
 
 def _arguments(*names: str) -> dict[str, Any]:
@@ -37,32 +37,32 @@ def missing(document: dict[str, Any], of: Member) -> list[Cause]:
 
 def wired(document: dict[str, Any], of: Member) -> dict[str, Any]:
     """Return a pod after the patch, as the API server applies it."""
-    found: dict[str, Any] = jsonpatch.apply_patch(deepcopy(document), patch(document, of))
-    return found
+    result: dict[str, Any] = jsonpatch.apply_patch(deepcopy(document), patch(document, of))
+    return result
 
 
 def test_a_pod_gets_what_its_job_asks_for_before_its_own() -> None:
-    found = wired(pod(1), member())
-    names = [one["name"] for one in found["spec"]["containers"][0]["env"]]
+    wired_pod = wired(pod(1), member())
+    names = [variable["name"] for variable in wired_pod["spec"]["containers"][0]["env"]]
     assert names[0] == "DI_RANK"
     assert {"VK_TASK_INDEX", "VC_TASK_INDEX"} <= set(names)
     assert names[-1] == "MINE"
-    assert found["spec"]["containers"][1] == pod(1)["spec"]["containers"][1]
+    assert wired_pod["spec"]["containers"][1] == pod(1)["spec"]["containers"][1]
 
 
 def test_a_pod_that_has_it_all_is_left_alone() -> None:
-    found = wired(pod(1), member())
-    assert patch(found, member()) == []
-    assert missing(found, member()) == []
+    wired_pod = wired(pod(1), member())
+    assert patch(wired_pod, member()) == []
+    assert missing(wired_pod, member()) == []
 
 
 def strip(document: dict[str, Any], container: str, *names: str) -> dict[str, Any]:
     """Return a pod without variables of a container, as another webhook may leave it."""
-    found = deepcopy(document)
-    for one in found["spec"]["containers"] + found["spec"].get("initContainers", []):
+    result = deepcopy(document)
+    for one in result["spec"]["containers"] + result["spec"].get("initContainers", []):
         if one["name"] == container:
             one["env"] = [each for each in one["env"] if each["name"] not in names]
-    return found
+    return result
 
 
 def test_a_pod_that_lacks_something_is_told_what_and_where() -> None:
@@ -133,8 +133,8 @@ def test_labels_that_are_missing_are_told(labels: Any, says: str) -> None:
 def test_volumes_and_mounts_and_fields_that_are_missing_are_told() -> None:
     whole = wired(pod(1), member(plugins=_arguments("svc")))
     spec = whole["spec"]
-    (volume,) = [one["name"] for one in spec["volumes"]]
-    places = [one["mountPath"] for one in spec["containers"][0]["volumeMounts"]]
+    (volume,) = [volume["name"] for volume in spec["volumes"]]
+    places = [mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]]
     assert places
     del spec["hostname"]
     spec["volumes"] = []

@@ -10,24 +10,24 @@ from webhook import Operation, Phase
 
 
 def applied(document: dict[str, Any], patch: Any) -> dict[str, Any]:
-    found: dict[str, Any] = jsonpatch.apply_patch(document, patch)
-    return found
+    result: dict[str, Any] = jsonpatch.apply_patch(document, patch)
+    return result
 
 
 @pytest.mark.parametrize("document", [pod(1), pod(1, uid=None), marked_pod("1")])
 @pytest.mark.parametrize("dry_run", [False, True])
 async def test_a_pod_of_a_job_is_wired_and_then_found_whole(document: dict[str, Any], dry_run: bool) -> None:
-    found = reviewer()
-    mutated = await answer(found, document, dry_run=dry_run)
+    result = reviewer()
+    mutated = await answer(result, document, dry_run=dry_run)
     assert mutated is not None
     assert mutated.allowed
     wired = applied(document, mutated.patch)
-    env = {one["name"]: one.get("value") for one in wired["spec"]["containers"][0]["env"]}
+    env = {variable["name"]: variable.get("value") for variable in wired["spec"]["containers"][0]["env"]}
     assert env["VC_TASK_INDEX"] == "1"
-    again = await answer(found, wired)
+    again = await answer(result, wired)
     assert again is not None
     assert (again.allowed, list(again.patch)) == (True, [])
-    validated = await answer(found, wired, Phase.VALIDATE, dry_run=dry_run)
+    validated = await answer(result, wired, Phase.VALIDATE, dry_run=dry_run)
     assert validated is not None
     assert (validated.allowed, list(validated.patch), list(validated.notices)) == (True, [], [])
 
@@ -43,9 +43,9 @@ async def test_a_pod_that_is_not_wired_is_rejected_by_the_second_call() -> None:
 
 
 def of_another_job() -> dict[str, Any]:
-    found = pod()
-    found["metadata"]["labels"] = {"app": "shop"}
-    return found
+    result = pod()
+    result["metadata"]["labels"] = {"app": "shop"}
+    return result
 
 
 @pytest.mark.parametrize("phase", list(Phase))
@@ -73,34 +73,34 @@ async def test_what_is_not_ours_is_left_alone(document: Any, fields: dict[str, A
 @pytest.mark.parametrize("phase", list(Phase))
 async def test_a_pod_of_a_job_that_asks_for_nothing_is_left_as_it_is(phase: Phase) -> None:
     for document in (pod(), marked_pod(), pod("no-index"), pod(99)):
-        found = await answer(reviewer(Known(job(plugins={}))), document, phase)
-        assert found is not None
-        assert (found.allowed, list(found.patch), list(found.notices)) == (True, [], [])
+        response = await answer(reviewer(Known(job(plugins={}))), document, phase)
+        assert response is not None
+        assert (response.allowed, list(response.patch), list(response.notices)) == (True, [], [])
 
 
 @pytest.mark.parametrize("phase", list(Phase))
 async def test_a_pod_with_labels_of_no_job_is_allowed_with_a_word(phase: Phase) -> None:
-    found = await answer(reviewer(Known()), pod(uid=None), phase)
-    assert found is not None
-    assert (found.allowed, list(found.patch)) == (True, [])
-    assert found.warnings == ["metadata.labels: no DIJob train exists in the namespace: the pod is not changed"]
+    response = await answer(reviewer(Known()), pod(uid=None), phase)
+    assert response is not None
+    assert (response.allowed, list(response.patch)) == (True, [])
+    assert response.warnings == ["metadata.labels: no DIJob train exists in the namespace: the pod is not changed"]
 
 
 @pytest.mark.parametrize("phase", list(Phase))
 async def test_a_forged_owner_is_rejected(phase: Phase) -> None:
-    found = await answer(reviewer(Known(job()), Cluster(job())), pod(uid=OTHER_UID), phase)
-    assert found is not None
-    assert [str(cause) for cause in found.causes] == [
+    response = await answer(reviewer(Known(job()), Cluster(job())), pod(uid=OTHER_UID), phase)
+    assert response is not None
+    assert [str(cause) for cause in response.causes] == [
         f'metadata.ownerReferences: Invalid value: "{OTHER_UID}": no DIJob train with this uid exists in the namespace'
     ]
 
 
 @pytest.mark.parametrize("phase", list(Phase))
 async def test_a_pod_that_is_ahead_of_what_is_known_is_asked_to_come_again(phase: Phase) -> None:
-    found = await answer(reviewer(Known(job()), Cluster(job())), pod(2), phase)
-    assert found is not None
-    assert not found.allowed
-    assert found.status() == {
+    response = await answer(reviewer(Known(job()), Cluster(job())), pod(2), phase)
+    assert response is not None
+    assert not response.allowed
+    assert response.status() == {
         "status": "Failure",
         "code": 429,
         "reason": "TooManyRequests",
@@ -125,42 +125,42 @@ async def test_a_pod_that_is_ahead_of_what_is_known_is_asked_to_come_again(phase
 )
 async def test_a_pod_that_cannot_be_read_is_rejected_with_the_place(change: dict[str, Any], field: str) -> None:
     for phase in Phase:
-        found = await answer(reviewer(), pod() | change, phase)
-        assert found is not None
-        assert [f"at `{field}`" in cause.message for cause in found.causes] == [True]
+        response = await answer(reviewer(), pod() | change, phase)
+        assert response is not None
+        assert [f"at `{field}`" in cause.message for cause in response.causes] == [True]
 
 
 async def test_annotations_that_cannot_be_read_are_told() -> None:
     document = pod()
     document["metadata"]["annotations"] = []
-    found = await answer(reviewer(), document)
-    assert found is not None
-    assert "$.metadata.annotations" in str(found.causes)
+    response = await answer(reviewer(), document)
+    assert response is not None
+    assert "$.metadata.annotations" in str(response.causes)
 
 
 async def test_steadily_no_pod_costs_a_call() -> None:
     cluster = Cluster(job())
-    found = reviewer(Known(job()), cluster)
+    result = reviewer(Known(job()), cluster)
     for _ in range(50):
         for document in (pod(0), pod(1), pod(0, uid=None), marked_pod("1")):
             for phase in Phase:
-                await answer(found, document, phase)
+                await answer(result, document, phase)
     assert cluster.asked == []
 
 
 async def test_an_installation_that_only_warns_rejects_no_pod() -> None:
     forged = pod(uid=OTHER_UID)
     for document, reported in ((forged, "no DIJob train with this uid"), (pod(1), "VC_TASK_INDEX")):
-        found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
-        assert found is not None
-        assert found.allowed
-        assert any(reported in str(notice) and "would be denied" in str(notice) for notice in found.notices)
+        response = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), document, Phase.VALIDATE)
+        assert response is not None
+        assert response.allowed
+        assert any(reported in str(notice) and "would be denied" in str(notice) for notice in response.notices)
     first = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), forged)
     assert first is not None
     assert (first.allowed, list(first.patch), list(first.notices)) == (True, [], [])
 
 
 async def test_also_where_nothing_is_rejected_a_pod_that_is_ahead_comes_again() -> None:
-    found = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), pod(2))
-    assert found is not None
-    assert found.status()["code"] == 429
+    response = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), pod(2))
+    assert response is not None
+    assert response.status()["code"] == 429

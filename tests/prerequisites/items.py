@@ -45,7 +45,7 @@ class Known:
     """A `webhook.Objects` of items; of nothing else anything is known."""
 
     def __init__(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        self.documents = {self._key(one): one for one in documents}
+        self.documents = {self._key(document): document for document in documents}
 
     def put(self, document: Mapping[str, Any]) -> None:
         self.documents[self._key(document)] = document

@@ -42,7 +42,7 @@ def test_texts_that_values_make_too_long_are_never_made(
     monkeypatch.setattr(content, "substituted", never)
     known = Known([item("x", templateVariables=VARIABLES, **spec)])
     _, problems = content_of(resolve([named("x", a="v" * 1024)], known.find()))
-    assert [one.reason for one in problems] == [ProblemReason.TOO_LARGE]
+    assert [problem.reason for problem in problems] == [ProblemReason.TOO_LARGE]
 
 
 def test_an_item_is_read_once_however_often_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_no_tangle_of_requirements_takes_more_than_a_bounded_number_of_looks(
     found = resolve([named(f"l0-{j}") for j in range(32)], counted)
     assert found.problems, case
     assert looks < 1000, case
-    assert sum(len(one.message()) for one in found.problems) < 64 * 1024
+    assert sum(len(problem.message()) for problem in found.problems) < 64 * 1024
 
 
 def test_what_tasks_name_is_read_once_for_defaults_and_once_for_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:

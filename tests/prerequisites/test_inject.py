@@ -16,11 +16,11 @@ from webhook import Draft, Path
 
 def content(*documents: dict[str, Any]) -> Injection:
     """What items bring together."""
-    found, conflicts = content_of(
-        resolve([named(one["metadata"]["name"]) for one in documents], Known(documents).find())
+    result, conflicts = content_of(
+        resolve([named(document["metadata"]["name"]) for document in documents], Known(documents).find())
     )
     assert not conflicts
-    return found
+    return result
 
 
 def pod(**container: Any) -> dict[str, Any]:
@@ -61,7 +61,9 @@ def test_a_pod_gets_mounts_variables_and_hooks_and_keeps_every_word_of_its_comma
     name = volume_name("data.set")
     assert after["spec"]["volumes"] == [{"name": name, "persistentVolumeClaim": {"claimName": "data.set"}}]
     assert container["volumeMounts"] == [{"name": name, "mountPath": "/mnt/data.set", "subPath": "x", "readOnly": True}]
-    assert [one["name"] for one in container["env"]] == ["A", "KEY", "MINE"], "so that the pod's own can refer to them"
+    assert [variable["name"] for variable in container["env"]] == ["A", "KEY", "MINE"], (
+        "so that the pod's own can refer to them"
+    )
     words = [*container["command"], *(container.get("args") or [])]
     assert words[-5:] == ["python", "a b", "$(HOME)", "", "it's"]
 
@@ -123,7 +125,7 @@ CLAIM = {"name": "mine", "persistentVolumeClaim": {"claimName": "c"}}
 def test_what_does_not_fit_a_pod_says_why(spec: Any, wish: str, what: list[dict[str, Any]], expected: str) -> None:
     _, problems = injected({"metadata": {}, "spec": spec}, content(*what), wish)
     assert len(problems) == bool(expected)
-    assert all(one.startswith(expected) for one in problems)
+    assert all(problem.startswith(expected) for problem in problems)
 
 
 def test_the_volume_that_a_pod_has_for_a_claim_is_used() -> None:
@@ -137,7 +139,7 @@ def test_the_scenario_imagenet_with_validation_mounts_its_claim_once() -> None:
     references = [named(name, NAMESPACED) for name in ("imagenet", "imagenet-only-validation")]
     after, problems = injected(pod(), content_of(resolve(references, Known(examples()).find()))[0])
     assert not problems
-    assert [one["name"] for one in after["spec"]["volumes"]] == ["pvc-confignfs"]
+    assert [volume["name"] for volume in after["spec"]["volumes"]] == ["pvc-confignfs"]
     assert after["spec"]["containers"][0]["volumeMounts"] == [
         {"name": "pvc-confignfs", "mountPath": "/mnt/confignfs_pvc"}
     ]

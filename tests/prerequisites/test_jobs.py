@@ -77,8 +77,8 @@ def causes_of(job: dict[str, Any], known: Known, access: Access | None = None) -
 
 def stored(job: dict[str, Any], known: Known, old: dict[str, Any] | None = None) -> dict[str, Any]:
     """The job as mutation leaves it."""
-    made: dict[str, Any] = jsonpatch.apply_patch(job, answer(job, known, Phase.MUTATE, old=old).patch)
-    return made
+    result: dict[str, Any] = jsonpatch.apply_patch(job, answer(job, known, Phase.MUTATE, old=old).patch)
+    return result
 
 
 EXAMPLES = Known(examples())
@@ -143,10 +143,10 @@ NEGATIVES: list[tuple[dict[str, Any], list[dict[str, Any]], str, ProblemReason, 
 def test_a_job_whose_pods_could_not_have_them_is_rejected_with_the_reason_and_the_way_from_the_job(
     job: Any, documents: Any, path: str, reason: ProblemReason, text: str
 ) -> None:
-    (found,) = (one for one in causes_of(job, Known(documents)) if reason in one)
-    assert found.startswith(f"{path}: ")
-    assert f": {reason}: {START[:-3]}" in found
-    assert text in found
+    (result,) = (text for text in causes_of(job, Known(documents)) if reason in text)
+    assert result.startswith(f"{path}: ")
+    assert f": {reason}: {START[:-3]}" in result
+    assert text in result
 
 
 def test_every_reason_is_rejected_at_admission() -> None:
@@ -156,17 +156,19 @@ def test_every_reason_is_rejected_at_admission() -> None:
 @pytest.mark.parametrize(("job", "documents"), [case[:2] for case in NEGATIVES if case[1]])
 def test_a_user_without_the_right_to_an_item_learns_nothing_of_what_is_in_it(job: Any, documents: Any) -> None:
     causes = causes_of(job, Known(documents), Granted({}))
-    assert any(f"user 'alice' cannot use {C} " in one for one in causes)
-    shown = [one for one in causes for reason in {*ProblemReason} - {ProblemReason.FORBIDDEN} if f": {reason}: " in one]
+    assert any(f"user 'alice' cannot use {C} " in cause for cause in causes)
+    shown = [
+        cause for cause in causes for reason in {*ProblemReason} - {ProblemReason.FORBIDDEN} if f": {reason}: " in cause
+    ]
     assert shown == []
 
 
 def test_a_user_without_the_right_is_not_held_to_what_is_wrong_with_a_stored_item() -> None:
     old = stored(dijob(wants("a", C)), Known([item("a", cmd=starts("x"))]))
     new = {**old, "spec": {**old["spec"], "backoffLimit": 5}}
-    found = answer(new, Known([item("a", templateVariables=VARIABLE)]), Phase.VALIDATE, Granted({}), old)
-    assert not found.causes
-    assert any(ProblemReason.MISSING_VARIABLE in notice.message for notice in found.notices), found.notices
+    response = answer(new, Known([item("a", templateVariables=VARIABLE)]), Phase.VALIDATE, Granted({}), old)
+    assert not response.causes
+    assert any(ProblemReason.MISSING_VARIABLE in notice.message for notice in response.notices), response.notices
 
 
 def test_the_annotation_of_other_kinds_is_rejected_on_a_dijob() -> None:
@@ -183,7 +185,7 @@ def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind
         "ClusterPrerequisite/a",
         "ClusterPrerequisite/b",
     ]
-    assert any("UnknownReference" in one for one in causes_of(job, Known([])))
+    assert any("UnknownReference" in text for text in causes_of(job, Known([])))
     spread = {
         "kind": kind,
         "metadata": {"name": "train", "annotations": {ANNOTATION: "ClusterPrerequisite/b"}},
@@ -197,7 +199,7 @@ def test_other_kinds_name_them_in_an_annotation_of_a_template_or_of_the_job(kind
 @pytest.mark.parametrize("text", ["[", '[{"kind": "ClusterPrerequisite"}]', "Other/a", "[1]", "A b"])
 def test_an_annotation_that_names_none_is_rejected_with_the_form(text: str) -> None:
     job = {"kind": "Job", "metadata": {"name": "train"}, **others(text)["Job"]}
-    assert any("annotations[jobgate.dev/prerequisites]: Invalid value" in one for one in causes_of(job, EXAMPLES))
+    assert any("annotations[jobgate.dev/prerequisites]: Invalid value" in text for text in causes_of(job, EXAMPLES))
 
 
 def test_a_user_without_the_right_to_an_item_is_rejected_by_its_name_and_with_it_allowed() -> None:
@@ -233,7 +235,9 @@ def test_a_job_that_was_stored_before_an_item_changed_keeps_its_record_and_gets_
     changed = {**old, "spec": {**old["spec"], "backoffLimit": 7}}
     new = stored(changed, known, old)
     assert new["metadata"] == old["metadata"]
-    (notice,) = (one for one in answer(new, known, Phase.VALIDATE, old=old).notices if "generation" in one.message)
+    (notice,) = (
+        notice for notice in answer(new, known, Phase.VALIDATE, old=old).notices if "generation" in notice.message
+    )
     assert "is at generation 2, and the job was stored with generation 1" in notice.message
 
 
@@ -266,7 +270,7 @@ def test_where_items_are_not_known_a_review_says_so_and_a_server_rejects() -> No
     job = dijob(wants("a"))
     response = answer(job, Nothing([]), Phase.VALIDATE)
     assert response.allowed
-    assert any("not known here" in str(one) for one in response.notices)
+    assert any("not known here" in str(notice) for notice in response.notices)
     (text,) = causes_of(job, Nothing([]), Granted({}))
     assert "not known yet: retry" in text
 
@@ -276,7 +280,7 @@ def test_a_list_in_two_places_and_a_name_that_is_there_twice_count_once() -> Non
     job = dijob(wants("a", "ClusterPrerequisite"), of_job=[wants("a", "ClusterPrerequisite")])
     response = answer(job, known, Phase.VALIDATE)
     assert response.allowed
-    assert any("is already listed" in str(one) for one in response.notices)
+    assert any("is already listed" in str(notice) for notice in response.notices)
 
 
 @pytest.mark.parametrize(
@@ -369,10 +373,10 @@ def test_a_template_that_names_items_keeps_them_and_its_user_is_warned(changed: 
     old = annotated("MxJob", "mnist", "mnist")
     new = annotated("MxJob", changed, "mnist", labels={"a": "b"})
     new["metadata"]["annotations"][COMMAND] = "x"
-    got = answer(new, EXAMPLES, Phase.VALIDATE, None, old)
-    assert got.allowed
-    notices = [str(one) for one in got.notices if "stays mnist: change it here" in str(one)]
-    assert [one.partition(":")[0] for one in notices] == (
+    response = answer(new, EXAMPLES, Phase.VALIDATE, None, old)
+    assert response.allowed
+    notices = [str(notice) for notice in response.notices if "stays mnist: change it here" in str(notice)]
+    assert [notice.partition(":")[0] for notice in notices] == (
         ["spec.replicaSpecs[0].template.metadata.annotations[jobgate.dev/prerequisites]"] if warns else []
     )
 

@@ -139,10 +139,10 @@ def test_a_denial_does_not_reveal_the_content_of_an_item(spec: dict[str, Any]) -
     named, known = pod('[{"kind": "ClusterPrerequisite", "name": "a"}]'), Known([item("a", **spec)])
     _, causes = defaulted(named, Rights(), known)
     assert causes
-    assert all("user 'alice' cannot use ClusterPrerequisite a" in one for one in causes), causes
+    assert all("user 'alice' cannot use ClusterPrerequisite a" in cause for cause in causes), causes
     _, causes = defaulted(named, Rights("alice"), known)
     assert causes
-    assert not any("cannot use" in one for one in causes)
+    assert not any("cannot use" in cause for cause in causes)
 
 
 def test_a_right_is_asked_for_once_in_a_while() -> None:
@@ -377,7 +377,7 @@ def test_a_pod_that_names_no_item_by_itself_gets_those_of_a_job_that_the_runner_
     answer = ask(reviewer, document, Phase.MUTATE, User(user))
     assert answer is not None
     assert answer.allowed == allowed, case
-    assert allowed == any("prerequisites-recorded" in str(one) for one in answer.patch)
+    assert allowed == any("prerequisites-recorded" in str(operation) for operation in answer.patch)
 
 
 def test_while_it_is_not_known_who_is_an_operator_a_pod_is_answered_later() -> None:

@@ -104,12 +104,12 @@ def by_schema(value: list[Any]) -> tuple[Reference, ...] | None:
 @example([{"name": "a", "templateVariables": {"b": 2.0**63}}])
 def test_lists_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
     try:
-        found: tuple[Reference, ...] | None = listed(value)
+        result: tuple[Reference, ...] | None = listed(value)
     except InvalidReference as error:
-        found = None
+        result = None
         if "is no name of an item" in str(error):
             return
-    assert found == by_schema(value)
+    assert result == by_schema(value)
 
 
 @relaxed
@@ -119,7 +119,7 @@ def test_lists_are_read_as_the_schema_reads_them(value: list[Any]) -> None:
 @example("a," * 40)
 def test_any_annotation_names_items_or_is_rejected(text: str) -> None:
     try:
-        found = annotated(text)
+        result = annotated(text)
     except InvalidReference:
         return
-    assert all(one.name for one in found)
+    assert all(one.name for one in result)

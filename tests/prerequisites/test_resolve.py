@@ -84,7 +84,7 @@ def test_a_scenario_resolves_to_its_items_hooks_and_mounts_in_order(
     content, conflicts = content_of(resolution)
     assert not conflicts
     assert [(hook.event, hook.commands) for hook in content.hooks] == hooks
-    assert [(one.claim, one.path, one.sub_path, one.read_only) for one in content.mounts] == mounts
+    assert [(mount.claim, mount.path, mount.sub_path, mount.read_only) for mount in content.mounts] == mounts
 
 
 def chain(length: int) -> list[dict[str, Any]]:
@@ -275,9 +275,9 @@ def test_one_item_with_equal_values_is_there_once_and_with_others_twice() -> Non
         item("c", require=[wants("disk", path="/x/y")]),
     ]
     resolution = resolve([named("c"), named("a"), named("b")], Known(documents).find())
-    assert [one.item.name for one in resolution.instances] == ["disk", "c", "disk", "a", "b"]
+    assert [instance.item.name for instance in resolution.instances] == ["disk", "c", "disk", "a", "b"]
     mounts = content_of(resolution)[0].mounts
-    assert [one.path for one in mounts] == ["/x", "/x/y"], "parents come before what is below them"
+    assert [mount.path for mount in mounts] == ["/x", "/x/y"], "parents come before what is below them"
 
 
 def test_a_name_that_is_listed_twice_counts_once_and_is_reported() -> None:

@@ -21,14 +21,14 @@ def reviewed(*documents: dict[str, Any], options: tuple[str, ...] = ()) -> list[
     """The entries of the command for objects in one file."""
     arguments = ["review", "-", "--namespace=team", "--output=json", *options]
     done = CliRunner().invoke(main, arguments, input=yaml.safe_dump_all(documents))
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    assert done.exit_code == (0 if all(one["allowed"] for one in found) else 1)
-    return found
+    result: list[dict[str, Any]] = json.loads(done.stdout)
+    assert done.exit_code == (0 if all(one["allowed"] for one in result) else 1)
+    return result
 
 
 def causes(entry: dict[str, Any]) -> list[str]:
-    found = entry["status"]["details"]["causes"] if entry["status"] else []
-    return [f"{one['field']}: {one['message']}" for one in found]
+    result = entry["status"]["details"]["causes"] if entry["status"] else []
+    return [f"{one['field']}: {one['message']}" for one in result]
 
 
 FAULTS = [
@@ -49,7 +49,7 @@ def test_an_item_is_rejected_for_what_the_webhook_rejects(spec: dict[str, Any]) 
     request = Request("1", "jobgate.dev/v1alpha1", "ClusterPrerequisite", Operation.CREATE, document=entry["object"])
     answer = asyncio.run(ItemReviewer().review(request))
     assert answer is not None
-    assert causes(entry) == [str(one) for one in answer.causes] != []
+    assert causes(entry) == [str(cause) for cause in answer.causes] != []
 
 
 def test_an_item_is_rejected_for_what_its_schema_rejects() -> None:
@@ -61,8 +61,8 @@ def test_an_item_is_rejected_for_what_its_schema_rejects() -> None:
 
 def test_the_examples_are_allowed_and_a_job_records_the_hashes_of_the_cluster() -> None:
     entries = reviewed(*examples(), dijob(wants("mnist")))
-    assert [(one["allowed"], one["warnings"]) for one in entries] == [(True, [])] * 11
-    known = Known([one["object"] for one in entries[:-1]])
+    assert [(entry["allowed"], entry["warnings"]) for entry in entries] == [(True, [])] * 11
+    known = Known([entry["object"] for entry in entries[:-1]])
     metadata = entries[-1]["object"]["metadata"]
     assert metadata["annotations"] == stored(dijob(wants("mnist")), known)["metadata"]["annotations"]
 
@@ -83,7 +83,7 @@ def test_the_examples_are_allowed_and_a_job_records_the_hashes_of_the_cluster() 
 def test_what_an_item_requires_is_looked_up_among_the_files(documents: list[Any], expected: str) -> None:
     first, *_ = reviewed(*documents)
     assert first["allowed"], "the webhook stores it: what it requires may come later"
-    assert any(expected in one for one in first["warnings"]), first["warnings"]
+    assert any(expected in warning for warning in first["warnings"]), first["warnings"]
 
 
 def test_a_job_is_checked_for_the_items_that_are_among_the_files_and_warned_about_others() -> None:
@@ -92,7 +92,7 @@ def test_a_job_is_checked_for_the_items_that_are_among_the_files_and_warned_abou
     _, job = reviewed(known, dijob(*names))
     (text,) = causes(job)
     assert text.startswith('spec.tasks[0].prerequisites[0]: Invalid value: "known": MissingVariable: DIJob train → ')
-    assert [one for one in job["warnings"] if "not known here" in one] == [
+    assert [warning for warning in job["warnings"] if "not known here" in warning] == [
         "spec.tasks[0].prerequisites[1]: Prerequisite other is not known here and was not checked: pass the file "
         "that has it to `jobgate review`, too"
     ]
@@ -119,18 +119,17 @@ def test_an_installation_that_only_warns_warns() -> None:
 def test_what_names_prerequisites_and_is_not_reviewed_is_for_explain(named: bool) -> None:
     (pod,) = examples("pod.yaml")
     template = {"metadata": pod["metadata"] if named else {"name": "x"}, "spec": pod["spec"]}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": template}}
-    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "spec": {"jobTemplate": job}}
-    _, *entries = reviewed(item("one"), {**template, "apiVersion": "v1", "kind": "Pod"}, job, cron)
+    workload = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": template}}
+    _, *entries = reviewed(item("one"), {**template, "apiVersion": "v1", "kind": "Pod"}, workload)
     for entry in entries:
-        assert any("`jobgate explain` checks" in one for one in entry["warnings"]) == named
+        assert any("`jobgate explain` checks" in warning for warning in entry["warnings"]) == named
 
 
 @pytest.mark.parametrize("annotations", [5, "jobgate.dev/prerequisites", ["jobgate.dev/prerequisites"], None])
 def test_annotations_that_are_no_mapping_name_nothing(annotations: Any) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": annotations}}
     _, entry = reviewed(item("one"), pod)
-    assert not any("`jobgate explain` checks" in one for one in entry["warnings"])
+    assert not any("`jobgate explain` checks" in warning for warning in entry["warnings"])
 
 
 @pytest.mark.parametrize("change", [{"apiVersion": "jobgate.dev/v1"}, {"kind": "clusterprerequisite"}])

@@ -55,9 +55,9 @@ def test_a_container_without_hooks_stays_as_it_is() -> None:
 
 
 def test_only_the_command_changes_and_every_dollar_of_ours_is_doubled() -> None:
-    found = wrapped({"command": ["$(A)"], "args": ["$(B)"]}, [hook("taskStarts", "echo $(date)")])
-    *ours, last = found["command"]
-    assert (last, found["args"]) == ("$(A)", ["$(B)"])
+    result = wrapped({"command": ["$(A)"], "args": ["$(B)"]}, [hook("taskStarts", "echo $(date)")])
+    *ours, last = result["command"]
+    assert (last, result["args"]) == ("$(A)", ["$(B)"])
     assert not any("$" in text.replace("$$", "") for text in ours)
 
 

@@ -81,10 +81,10 @@ MATRIX: list[tuple[str, list[Hook], str, int, str]] = [
 
 @pytest.mark.parametrize(("hooks", "user", "code", "log"), [pytest.param(*row[1:], id=row[0]) for row in MATRIX])
 def test_the_behaviour_matrix(shell: str, tmp_path: Path, hooks: list[Hook], user: str, code: int, log: str) -> None:
-    found, lines = outcome(shell, tmp_path, hooks, shell, "-c", user)
-    if code == 2 and found == 1:
-        found = 2  # bash ends with 1 where a line of -c under errexit cannot be read
-    assert (found, lines) == (code, log.split())
+    result, lines = outcome(shell, tmp_path, hooks, shell, "-c", user)
+    if code == 2 and result == 1:
+        result = 2  # bash ends with 1 where a line of -c under errexit cannot be read
+    assert (result, lines) == (code, log.split())
 
 
 @pytest.mark.parametrize("events", [(START,), (START, SUCCESS, FAILURE)])
@@ -221,8 +221,8 @@ def test_a_second_signal_reaches_a_command_that_survived_the_first(shell: str) -
 def test_a_service_that_a_hook_starts_stays(shell: str) -> None:
     hooks = [hook(START, "sleep 600 & echo $! >$SERVICE")]
     container: dict[str, Any] = {"command": [shell, "-c", 'kill -0 "$(cat $SERVICE)" && kill "$(cat $SERVICE)"']}
-    with subprocess.Popen(["mktemp"], stdout=subprocess.PIPE) as made:
-        file = made.communicate()[0].decode().strip()
+    with subprocess.Popen(["mktemp"], stdout=subprocess.PIPE) as result:
+        file = result.communicate()[0].decode().strip()
     try:
         assert run(argv_of(wrapped(container, hooks, shell), {}), {"SERVICE": file}).returncode == 0
     finally:

@@ -55,9 +55,9 @@ def assert_one_sided(kind: JobKind, document: Json) -> bool:
         return False
     assert not kind.schema.check(document)
     job: Job[Any] = Job(kind, document, view(kind.spec, document["spec"])[0])
-    for made in built_pods(job, Context()):
-        assert made.plain
-        assert not [finding for family in podchecks.FAMILIES for finding in family.check(made.pod, Path())]
+    for result in built_pods(job, Context()):
+        assert result.plain
+        assert not [finding for family in podchecks.FAMILIES for finding in family.check(result.pod, Path())]
     return True
 
 

@@ -93,8 +93,8 @@ LARGE = job(task("a", MOST + 5), task("b", 5), task("c", 1))
 def test_a_stored_job_that_is_too_large_may_shrink_and_not_grow(
     case: str, document: Json, denied: int, warnings: int
 ) -> None:
-    found = faults(document, gang_rules, LARGE), notices(document, gang_rules, LARGE)
-    assert tuple(map(len, found)) == (denied, warnings), case
+    result = faults(document, gang_rules, LARGE), notices(document, gang_rules, LARGE)
+    assert tuple(map(len, result)) == (denied, warnings), case
 
 
 def test_an_installation_sets_the_most_pods() -> None:

@@ -60,14 +60,14 @@ def test_what_arrives_as_null_was_not_dropped() -> None:
 )
 def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, reported: list[str]) -> None:
     old, new = (jobs.job(jobs.task("learner"), **({} if one is None else {"plugins": one})) for one in (before, after))
-    notices = [str(one) for one in jobs.validate(new, old=old).notices if "for new pods only" in str(one)]
+    notices = [str(notice) for notice in jobs.validate(new, old=old).notices if "for new pods only" in str(notice)]
     end = " for new pods only: existing pods and keys stay as they are"
-    assert notices == [one + end for one in reported]
+    assert notices == [text + end for text in reported]
 
 
 def test_nothing_is_said_of_the_plugins_of_a_new_job() -> None:
     assert not [
-        one
-        for one in jobs.validate(jobs.job(jobs.task("learner"), plugins={"env": []})).notices
-        if "now on" in str(one)
+        notice
+        for notice in jobs.validate(jobs.job(jobs.task("learner"), plugins={"env": []})).notices
+        if "now on" in str(notice)
     ]

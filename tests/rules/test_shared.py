@@ -60,7 +60,7 @@ MANY = 2**30
 )  # fmt: skip
 def test_pods_are_counted_of_every_kind(reported: list[Any], place: str) -> None:
     detail = "jobs may have at most 10000: "
-    assert [one for one in reported if one.startswith(f"{place}: Invalid value: ") and detail in one]
+    assert [text for text in reported if text.startswith(f"{place}: Invalid value: ") and detail in text]
 
 
 #: The plugins that jobs can ask for, as messages list them.

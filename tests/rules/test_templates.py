@@ -24,9 +24,9 @@ def job_of(kind: str, api_version: str, *specs: Mapping[str, Any], **fields: Any
         "metadata": {"name": "job"},
         "spec": {"tasks": tasks, **fields},
     }
-    found = installed().get(api_version, kind)
-    assert found is not None
-    return Job(found, document, view(found.spec, document["spec"])[0])
+    result = installed().get(api_version, kind)
+    assert result is not None
+    return Job(result, document, view(result.spec, document["spec"])[0])
 
 
 def vcjob(*specs: Mapping[str, Any]) -> Job[Any]:
@@ -71,8 +71,8 @@ def test_equal_pods_are_judged_once(job: Job[Any], expected: list[int]) -> None:
 
 
 def test_what_is_found_is_found_in_each_of_equal_templates() -> None:
-    found = list(judged(vcjob(spec("a"), spec("a")), Context(), Seen("image")))
-    assert [str(finding.path) for finding in found] == [f"spec.tasks[{index}].template.image" for index in (0, 1)]
+    result = list(judged(vcjob(spec("a"), spec("a")), Context(), Seen("image")))
+    assert [str(finding.path) for finding in result] == [f"spec.tasks[{index}].template.image" for index in (0, 1)]
 
 
 def test_what_passes_is_not_judged() -> None:

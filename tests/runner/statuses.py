@@ -96,24 +96,23 @@ def sizes(job: Object) -> dict[str, int]:
     return {key.lower(): one.get("numTasks", 1) for key, one in spec["torchTaskSpecs"].items()}
 
 
-def expected(world: Pods) -> Object:
-    """The counts of a status, as the types of the job's kind mean them."""
-    kind, wanted = world.job["kind"], sizes(world.job)
+def expected(job: Object, there: Mapping[tuple[str, int], Object], deleted: int) -> Object:
+    """The counts of a status, as the types of the job's kind mean them, of the newest pods and those being deleted."""
+    kind, wanted = job["kind"], sizes(job)
     pods: dict[str, list[Object]] = {name: [] for name in wanted}
-    for (name, number), pod in world.now_there().items():
+    for (name, number), pod in there.items():
         if number < wanted[name]:
             pods[name].append(pod["status"])
     by_phase = {name: dict(Counter(one["phase"] for one in found)) for name, found in pods.items()}
     if kind == "DIJob":
         ready = sum(one["ready"] for found in pods.values() for pod in found for one in pod["containerStatuses"])
-        ended = world.status["phase"] in ENDS
+        ended = job["status"]["phase"] in ENDS
         return {"replicas": sum(wanted.values()), "readyReplicas": ready} | ({} if ended else {"taskStatus": by_phase})
     if kind == "Job":
         words = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
         counts = {word.lower(): sum(found.get(word, 0) for found in by_phase.values()) for word in words}
         by_task = {name: {"phase": found} for name, found in by_phase.items() if found}
-        gone = sum("deletionTimestamp" in pod["metadata"] for pod in world.pods)
-        return {**counts, "terminating": gone, "taskStatusCount": by_task}
+        return {**counts, "terminating": deleted, "taskStatusCount": by_task}
     if kind == "MxJob":
         return {
             name: {{"Pending": "Starting"}.get(word, word): count for word, count in found.items()}
@@ -132,15 +131,17 @@ def expected(world: Pods) -> Object:
     }
 
 
-def reported(world: Pods) -> Object:
+def reported(job: Object) -> Object:
     """The same, as the status says it."""
-    status, kind = world.status, world.job["kind"]
+    status, kind = job["status"], job["kind"]
     if kind == "MxJob":
         return {one["mxReplicaType"].lower(): one["replicasStates"] for one in status["replicaStatuses"]}
     if kind == "TorchJob":
         words = ("active", "succeeded", "failed", "evicted")
         return {key.lower(): {word: one[word] for word in words} for key, one in status["taskStatuses"].items()}
-    return {key: status[key] for key in expected(world) if key in status}
+    counters = ["pending", "running", "succeeded", "failed", "unknown", "terminating", "taskStatusCount"]
+    fields = ["replicas", "readyReplicas", "taskStatus"] if kind == "DIJob" else counters
+    return {field: status[field] for field in fields if field in status}
 
 
 def shown(status: Mapping[str, Any], kind: str) -> str:
@@ -196,9 +197,9 @@ class Trial:
     def settle(self) -> None:
         """Let the runner look, and compare the status."""
         self.look()
-        assert reported(self.world) == expected(self.world), "\n".join(
-            [*self.story, f"{reported(self.world)}", f"{expected(self.world)}"]
-        )
+        deleted = sum("deletionTimestamp" in pod["metadata"] for pod in self.world.pods)
+        right, job = expected(self.world.job, self.world.now_there(), deleted), reported(self.world.job)
+        assert job == right, "\n".join([*self.story, f"{job}", f"{right}"])
         if self.kind == "DIJob":
             true = [one["type"] for one in self.world.status["conditions"] if one["status"] == "True"]
             assert true == [self.seen[-1]]
@@ -291,8 +292,8 @@ class Trial:
 
     def scale(self, _: Object) -> None:
         spec, size = self.world.job["spec"], self.random.randint(2, 4)
-        if any(finished(batch) for batch in self.world.jobs.values()):
-            return  # a task that has completed does not grow
+        if not PHASES[self.kind].get(self.seen[-1]) or any(map(finished, self.world.jobs.values())):
+            return  # a job that has ended is not scaled, and a task that has completed does not grow
         if self.kind in {"DIJob", "Job"}:
             spec["tasks"][0]["replicas"] = size
         elif self.kind == "TorchJob":

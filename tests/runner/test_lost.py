@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jobgate.cluster import Resource
+from jobgate.cluster.informer import ApiError
 from jobgate.runner.actions import Delete, RecordEvent
 from jobgate.runner.lost import NODES, PERIOD, LostPods, shares_volume
 from jobgate.runner.seen import PODS, keep_object
@@ -68,6 +69,15 @@ async def test_a_node_is_read_once_for_all_of_its_pods_and_again_after_a_while()
     for after, reads in ((60, 1), (60 + PERIOD - 1, 1), (60 + PERIOD, 2)):
         await lost.find(Observed(START + timedelta(seconds=after), pods=[deleted(), deleted()]))
         assert nodes.reads == reads
+
+
+async def test_the_pods_of_a_node_that_cannot_be_read_are_kept() -> None:
+    class Silent:
+        async def get(self, resource: Resource, name: str, namespace: str = "") -> None:
+            raise ApiError(403, "Forbidden", "no")
+
+    observed = Observed(START + timedelta(seconds=60), pods=[deleted()])
+    assert await LostPods(Silent(), 60).find(observed) == (frozenset(), PERIOD)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

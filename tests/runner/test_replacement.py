@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobgate.runner.actions import Patch, SetState
+from jobgate.runner.actions import Delete, Patch, SetState
 from tests.runner.world import Object, World, dijob, task, torchjob, vcjob, vctask
 
 
@@ -43,6 +43,27 @@ def test_a_deleted_pod_is_replaced_as_soon_as_it_is_gone_and_is_no_failure() -> 
     found.end(code=143)
     found.settle()
     assert (found.status["phase"], found.status["restarts"]) == ("Running", 0)
+
+
+def test_finalizers_of_others_stay() -> None:
+    found = world(task(1))
+    found.pod()["metadata"]["finalizers"].append("kueue.x-k8s.io/managed")
+    found.leave(found.pods)
+    (change,) = (action for action in found.plan() if isinstance(action, Patch))
+    assert change.changes["metadata"]["finalizers"] == ["kueue.x-k8s.io/managed"]
+
+
+def test_a_pod_that_the_runner_deletes_is_released_before() -> None:
+    """Even if the runner dies between the two, the exit code of the pod decides nothing."""
+    found = World(vcjob(vctask(2), policies=[{"event": "PodFailed", "action": "RestartPartition"}]))
+    found.job["spec"]["tasks"][0]["partitionPolicy"] = {"totalPartitions": 1, "partitionSize": 2}
+    found.settle()
+    found.end(number=1, code=1)
+    found.step()
+    actions = [action for action in found.plan() if isinstance(action, Patch | Delete)]
+    other = found.pod(number=0)["metadata"]["name"]
+    of_other = [type(action) for action in actions if action.found["metadata"]["name"] == other]
+    assert of_other == [Patch, Delete]
 
 
 @pytest.mark.parametrize(

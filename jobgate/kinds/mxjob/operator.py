@@ -90,7 +90,8 @@ def facts(job: Job[MxJobSpec]) -> Mapping[str, str]:
 def contract(member: Member) -> Iterator[Variable]:
     """Yield the variables that the operator sets in the main containers of distributed jobs, for other containers, too.
 
-    ps-lite finds the scheduler with them. BytePS also needs the worker's ID, which the operator does not set.
+    ps-lite finds the scheduler with them. The operator does not set two of them: BytePS needs the worker's ID, and the
+    scheduler can only bind to the name of its Service with `DMLC_USE_KUBERNETES`.
     """
     crew = member.crew
     port = crew.facts.get(ROOT_PORT)
@@ -103,6 +104,7 @@ def contract(member: Member) -> Iterator[Variable]:
     for role in (ReplicaType.SERVER, ReplicaType.WORKER):
         yield Variable(f"DMLC_NUM_{role}", str(parts[role].replicas if role in parts else 0))
     yield Variable("DMLC_ROLE", member.part.name)
+    yield Variable("DMLC_USE_KUBERNETES", "1")
     if member.part.type == ReplicaType.WORKER:
         yield Variable("DMLC_WORKER_ID", str(member.index))
 

@@ -34,7 +34,7 @@ RANK_INDEX: Final = "hccl/rankIndex"
 
 
 def facts(job: Job[Any]) -> Mapping[str, str]:
-    """Return the flags of the plugins of a job that jobgate runs, and the size of its partitions."""
+    """Return the flags of the plugins of a job that jobgate runs, and the sizes of its partitions."""
     if not is_run(job.document):
         return {}
     plugins = job.spec.plugins or {}
@@ -85,14 +85,14 @@ def _tf_config(member: Member, flags: Mapping[str, str]) -> str:
 
 
 def _rank(member: Member, flags: Mapping[str, str]) -> str | None:
-    """Return the rank of a pod by the plugin pytorch; None if it has none."""
+    """Return the rank of a pod from the plugin pytorch; None if it has none."""
     if member.part.name == flags["worker"]:
         return str(member.index + 1)
     return "0" if member.part.name == flags["master"] else None
 
 
 def rank_index(member: Member) -> str | None:
-    """Return the rank of a pod by the plugin hcclrank: that of pytorch, else by its index; None if it has none."""
+    """Return the rank of a pod from the plugin hcclrank: the rank from pytorch, else its index; None if it has none."""
     crew, task, flags = member.crew, member.part.name, _flags(member.crew, "hcclrank")
     if not flags:
         return None
@@ -179,7 +179,8 @@ def _waiting(host: str, flags: Mapping[str, str]) -> dict[str, Any]:
     """Return the init container that waits until the master listens."""
     tries = flags["wait-master-timeout"]
     probe = f"nc -z -w 1 {host} {flags['port']}"
-    command = f"for i in $(seq {tries}); do {probe} && exit 0; sleep 1; done; echo 'no master after {tries}s'; exit 1"
+    failure = f"echo 'the master does not listen after {tries}s'; exit 1"
+    command = f"for i in $(seq {tries}); do {probe} && exit 0; sleep 1; done; {failure}"
     return {
         "name": "wait-for-master",
         "image": flags["wait-master-image"],

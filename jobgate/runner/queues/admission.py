@@ -7,6 +7,7 @@ room: what it waits for is kept for it, so that smaller jobs do not overtake it 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -190,10 +191,14 @@ def admit(
         else:
             decision.lines.setdefault((job.queue, job.namespace), []).append(job)
     turns = decision.run(queues, memory, now)
-    for line, waiting in decision.lines.items():
-        waits |= {job.key: f"other jobs are before it in queue {job.queue}" for job in waiting}
-        if waiting:
-            waits[waiting[0].key] = decision.blocked[line]
+    first = {waiting[0].key: decision.blocked[line] for line, waiting in decision.lines.items() if waiting}
+    before = Counter[str]()
+    for job in sorted(
+        (job for line in decision.lines.values() for job in line), key=lambda job: _rank(queues, job, now)
+    ):
+        place = _place(before[job.queue], job.queue)
+        waits[job.key] = "; ".join(filter(None, (first.get(job.key), place)))
+        before[job.queue] += 1
     return Admission(tuple(decision.released), waits, Memory(turns, tuple(decision.claims)))
 
 
@@ -285,6 +290,13 @@ def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetim
     plain = queue.order is Order.FIFO or (now - job.since).total_seconds() > queue.max_wait
     overdue = plain and queue.order is not Order.FIFO
     return not overdue, 0 if plain else -job.priority, job.since, job.arrival, job.key
+
+
+def _place(before: int, queue: str) -> str:
+    """Return how many jobs are before one in its queue, less exactly for more: each change is written to the job."""
+    step = 10 ** (len(str(before)) - 1)
+    count = f"{before}" if step == 1 else f"at least {before // step * step}"
+    return f"{count} other job{'s are' if before > 1 else ' is'} before it in queue {queue}" if before else ""
 
 
 def _shown(amount: Decimal) -> str:

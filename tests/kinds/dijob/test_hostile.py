@@ -82,8 +82,8 @@ def test_a_flood_of_faults_ends_the_review_early() -> None:
 
 def test_a_wrong_request_of_a_device_is_not_written_a_second_time_as_its_limit() -> None:
     container = {"name": "main", "image": "ding", "resources": {"requests": {"nvidia.com/gpu": "1.5"}}}
-    found = faults(validate(job(task("learner", template=template(containers=[container])))))
-    assert [fault for fault in found if 'Invalid value: "1.5"' in fault] == [
+    result = faults(validate(job(task("learner", template=template(containers=[container])))))
+    assert [fault for fault in result if 'Invalid value: "1.5"' in fault] == [
         'spec.tasks[0].template.spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: "1.5": '
         "must be a whole number: extended resources cannot be divided"
     ]

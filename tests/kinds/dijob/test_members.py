@@ -90,20 +90,20 @@ def test_the_ranks_of_a_jobs_pods_are_their_places_and_unique(operators: tuple[i
         wired(pod({"name": "main", "env": [{"name": "DI_RANK", "value": str(rank)}]}), crew, *place)
         for rank, place in zip(operators, places, strict=True)
     ]
-    assert [variables(one)["DI_RANK"] for one in pods] == ["0", "1", "2", "3"]
+    assert [variables(pod)["DI_RANK"] for pod in pods] == ["0", "1", "2", "3"]
 
 
 def test_a_rank_that_the_template_sets_is_left_with_the_operators_after_it() -> None:
     own = template(containers=[{"name": "main", "image": "i", "env": [{"name": "DI_RANK", "value": "99"}]}])
-    found = of(task("learner", template=own), plugins={"env": []})
+    result = of(task("learner", template=own), plugins={"env": []})
     env = [{"name": "DI_RANK", "value": "99"}, {"name": "DI_RANK", "value": "7"}]
-    (container,) = wired(pod({"name": "main", "env": env}), found, "learner")["spec"]["containers"]
-    assert [one["value"] for one in container["env"] if one["name"] == "DI_RANK"] == ["99", "7"]
+    (container,) = wired(pod({"name": "main", "env": env}), result, "learner")["spec"]["containers"]
+    assert [variable["value"] for variable in container["env"] if variable["name"] == "DI_RANK"] == ["99", "7"]
 
 
 def test_hosts_are_those_of_the_operators_service_whatever_the_template_says() -> None:
-    found = of(task("learner", template=template(hostname="own", subdomain="own")), plugins={"svc": []})
-    assert found.hosts(found.parts[0]) == ["job-learner-0.di-job"]
+    result = of(task("learner", template=template(hostname="own", subdomain="own")), plugins={"svc": []})
+    assert result.hosts(result.parts[0]) == ["job-learner-0.di-job"]
 
 
 def test_what_the_operator_has_set_is_left() -> None:

@@ -173,7 +173,7 @@ def test_what_cannot_be_converted_is_rejected_with_what_is_wrong(
     assert (result.exit_code, target.exists(), result.stdout) == (2, False, ""), result.output
     first, *causes = result.stderr.splitlines()
     assert first == f"{source}:1: cannot be converted: the resulting DIJob would be denied"
-    assert [one for one in causes if one.startswith(f"  * {fault}")], causes
+    assert [cause for cause in causes if cause.startswith(f"  * {fault}")], causes
 
 
 def test_a_comment_is_one_line_whatever_a_key_holds(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_the_shared_rules_hold(document: Any, fault: str) -> None:
 
 def test_the_gangs_minimum_is_computed_and_never_stored() -> None:
     document = job(task("learner"))
-    assert not [one for one in mutate(document).patch if "minAvailable" in one["path"]]
+    assert not [operation for operation in mutate(document).patch if "minAvailable" in operation["path"]]
 
 
 def running(document: dict[str, Any], phase: str = "Running") -> dict[str, Any]:
@@ -175,4 +175,4 @@ def test_what_a_person_removes_stays_removed() -> None:
 def test_priorities_of_a_gang_concern_a_job_that_is_one(minimum: dict[str, Any], warns: bool) -> None:
     urgent = task("learner", template=template(priorityClassName="high"))
     reported = notices(job(urgent, task("collector"), **minimum))
-    assert any("of this gang" in one for one in reported) is warns
+    assert any("of this gang" in text for text in reported) is warns

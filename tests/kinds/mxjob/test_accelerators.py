@@ -50,7 +50,7 @@ def test_a_container_that_asks_for_an_accelerator_has_its_drivers(side: str) -> 
 def test_else_nothing_is_added(case: str, containers: list[dict[str, Any]]) -> None:
     pod = pod_of(local(template=template(*containers)))
     assert "volumes" not in pod, case
-    assert not any("volumeMounts" in one or "env" in one for one in pod["containers"]), case
+    assert not any("volumeMounts" in container or "env" in container for container in pod["containers"]), case
 
 
 def test_nothing_is_added_where_the_installation_says_nothing() -> None:
@@ -60,8 +60,8 @@ def test_nothing_is_added_where_the_installation_says_nothing() -> None:
 def test_several_accelerators_come_in_the_order_of_their_names() -> None:
     both = container(resources={"limits": {GPU: 1}, "requests": {"example.com/npu": 1}})
     pod = pod_of(local(template=template(both)))
-    assert [one["name"] for one in pod["volumes"]] == ["npu", "drivers"]
-    assert [one["name"] for one in pod["containers"][0]["volumeMounts"]] == ["npu", "drivers"]
+    assert [volume["name"] for volume in pod["volumes"]] == ["npu", "drivers"]
+    assert [mount["name"] for mount in pod["containers"][0]["volumeMounts"]] == ["npu", "drivers"]
 
 
 def test_what_is_there_comes_first_and_stays() -> None:

@@ -49,7 +49,7 @@ def test_pods_are_known_by_a_label_that_tells_no_job_and_get_ours() -> None:
     assert of().labels == {"jobgate.dev/kind": "mxjobs.mxnet.mlkube.io", "jobgate.dev/job": "job"}
 
 
-SAME = {"DMLC_PS_ROOT_URI": "job-scheduler-a1b2-0", "DMLC_PS_ROOT_PORT": "9000", "DMLC_NUM_SERVER": "2", "DMLC_NUM_WORKER": "3"}  # fmt: skip
+SAME = {"DMLC_USE_KUBERNETES": "1", "DMLC_PS_ROOT_URI": "job-scheduler-a1b2-0", "DMLC_PS_ROOT_PORT": "9000", "DMLC_NUM_SERVER": "2", "DMLC_NUM_WORKER": "3"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_the_port_is_the_schedulers_in_either_spelling(scheduler: dict[str, Any]
 
 
 def test_a_local_worker_has_nobody_to_find() -> None:
-    found = of_job(MXJOB, local())
-    assert promised(found, "worker") == {}
-    assert found.facts == {}
+    result = of_job(MXJOB, local())
+    assert promised(result, "worker") == {}
+    assert result.facts == {}
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_local_worker_has_nobody_to_find() -> None:
     ],
 )
 def test_pods_are_called_as_their_batch_jobs_are(spec: dict[str, Any], host: str) -> None:
-    found = of(**spec)
-    assert found.pod_name(found.parts[2], 1) == host
+    result = of(**spec)
+    assert result.pod_name(result.parts[2], 1) == host
 
 
 def test_a_pod_whose_name_is_made_up_is_found_by_that_of_its_batch_job() -> None:
-    found = of(plugins={"env": None, "svc": []})
-    after = wired(pod("mxnet"), found, "worker", 1)
+    result = of(plugins={"env": None, "svc": []})
+    after = wired(pod("mxnet"), result, "worker", 1)
     assert after["spec"]["hostname"] == "job-worker-a1b2-1"
     assert after["spec"]["subdomain"] == "job"
     assert variables(after, "mxnet")["VC_HOST"] == "job-worker-a1b2-1.job"
@@ -108,9 +108,9 @@ def test_a_pod_whose_name_is_made_up_is_found_by_that_of_its_batch_job() -> None
 
 def test_what_the_operator_has_set_stays_and_other_containers_get_the_same() -> None:
     both = {"template": template({"name": "mxnet", "image": "i"}, {"name": "board", "image": "i"})}
-    found = of(plugins={"env": []}, worker={"replicas": 3} | both)
+    result = of(plugins={"env": []}, worker={"replicas": 3} | both)
     env = [{"name": "DMLC_ROLE", "value": "worker"}, {"name": "DMLC_PS_ROOT_URI", "value": "elsewhere"}]
-    after = wired(pod({"name": "mxnet", "env": env}, "board"), found)
+    after = wired(pod({"name": "mxnet", "env": env}, "board"), result)
     assert variables(after, "mxnet")["DMLC_PS_ROOT_URI"] == "elsewhere"
     assert variables(after, "board")["DMLC_PS_ROOT_URI"] == "job-scheduler-a1b2-0"
 

@@ -48,7 +48,10 @@ def test_what_the_user_wrote_stays() -> None:
 def test_the_port_of_the_master_is_appended_where_none_has_its_name(ports: Any, expected: Any) -> None:
     written = container() if ports is None else container(ports=ports)
     parts = stored(job(tasks(master=task(template=template(container("side"), written)))))
-    assert [one.get("ports") for one in parts["Master"]["template"]["spec"]["containers"]] == [None, expected]
+    assert [container.get("ports") for container in parts["Master"]["template"]["spec"]["containers"]] == [
+        None,
+        expected,
+    ]
     assert "ports" not in main(parts["Worker"])
 
 
@@ -57,7 +60,7 @@ def test_the_last_lines_of_log_are_kept_of_every_container_but_of_no_init_contai
         job(tasks(task(4, template=template(container(), container("side"), initContainers=[container("init")]))))
     )
     spec = parts["Worker"]["template"]["spec"]
-    assert [one["terminationMessagePolicy"] for one in spec["containers"]] == ["FallbackToLogsOnError"] * 2
+    assert [container["terminationMessagePolicy"] for container in spec["containers"]] == ["FallbackToLogsOnError"] * 2
     assert "terminationMessagePolicy" not in spec["initContainers"][0]
 
 

@@ -36,7 +36,7 @@ def test_a_gang_needs_no_more_pods_than_there_are(document: dict[str, Any], expe
 def test_a_gang_gets_a_pod_group_from_the_installation() -> None:
     """As published, torch-on-k8s makes none."""
     arguments = QueueingArguments(system=System.COSCHEDULING)
-    found = replace(of_job(TORCHJOB, job(schedulingPolicy={"minAvailable": 3})), plugins={Queueing.name: arguments})
-    assert Queueing.name in found.ours
-    (declared,) = Queueing().objects(found, arguments)
+    result = replace(of_job(TORCHJOB, job(schedulingPolicy={"minAvailable": 3})), plugins={Queueing.name: arguments})
+    assert Queueing.name in result.ours
+    (declared,) = Queueing().objects(result, arguments)
     assert (declared.manifest["kind"], declared.manifest["spec"]) == ("PodGroup", {"minMember": 3})

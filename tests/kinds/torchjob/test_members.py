@@ -56,14 +56,14 @@ def test_the_master_has_rank_0_and_workers_follow(name: str, index: int, rank: s
 
 
 def test_an_ai_master_does_not_train_and_is_not_counted() -> None:
-    found = of(tasks(worker=task(2), AIMaster=task(2)))
-    assert promised(found, "aimaster", 1) == {}
-    assert promised(found, "worker", 1) == promised(of(), "worker", 1)
+    result = of(tasks(worker=task(2), AIMaster=task(2)))
+    assert promised(result, "aimaster", 1) == {}
+    assert promised(result, "worker", 1) == promised(of(), "worker", 1)
 
 
 def test_keys_of_any_case_are_the_same_tasks() -> None:
-    found = of({"MASTER": task(), "worker": task(2), "aiMaster": task()})
-    assert promised(found, "worker", 1) == promised(of(), "worker", 1)
+    result = of({"MASTER": task(), "worker": task(2), "aiMaster": task()})
+    assert promised(result, "worker", 1) == promised(of(), "worker", 1)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_the_port_is_that_of_the_masters_container_that_trains(parts: Any, port:
     ],
 )  # fmt: skip
 def test_torchrun_gets_what_the_policy_says(policy: dict[str, Any], expected: dict[str, str]) -> None:
-    found = promised(of(**elastic(**policy)), "worker")
-    reported = {name.removeprefix("PET_"): value for name, value in found.items() if name.startswith("PET_")}
+    result = promised(of(**elastic(**policy)), "worker")
+    reported = {name.removeprefix("PET_"): value for name, value in result.items() if name.startswith("PET_")}
     assert reported == {"MASTER_ADDR": "job-master-0", "MASTER_PORT": "23456", "NODE_RANK": "1"} | expected
 
 

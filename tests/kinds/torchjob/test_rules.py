@@ -195,8 +195,8 @@ WAITS = f"{TASKS}[Worker].dependsOn"
     ],
 )  # fmt: skip
 def test_tasks_wait_for_what_can_be(document: dict[str, Any], places: list[str]) -> None:
-    found = faults(validate(document))
-    assert [fault[: len(place)] for fault, place in zip(found, places, strict=True)] == places
+    result = faults(validate(document))
+    assert [fault[: len(place)] for fault, place in zip(result, places, strict=True)] == places
 
 
 def test_a_worker_waits_for_its_master_though_it_does_not_say_so() -> None:
@@ -249,8 +249,8 @@ def test_an_example_is_accepted_and_may_be_applied_again(file: Path) -> None:
 def test_a_broken_example_is_denied_as_it_announces(file: Path) -> None:
     text = file.read_text()
     announced = [line.removeprefix("# denied: ") for line in text.splitlines() if line.startswith("# denied: ")]
-    found = faults(validate(yaml.safe_load(text)))
+    result = faults(validate(yaml.safe_load(text)))
     assert announced
-    assert len(found) == len(announced)
+    assert len(result) == len(announced)
     for fault in announced:
-        assert [one for one in found if one.startswith(fault)], found
+        assert [one for one in result if one.startswith(fault)], result

@@ -31,7 +31,7 @@ def test_the_old_spelling_is_kept_with_a_warning(old: str, canonical: str, value
         [],
         [f"{path}.{old}: deprecated spelling: use {canonical}"],
     )
-    assert not [one for one in mutate(document).patch if one["path"].endswith((old, canonical))]
+    assert not [operation for operation in mutate(document).patch if operation["path"].endswith((old, canonical))]
 
 
 @pytest.mark.parametrize("old, canonical, value", WORDS)

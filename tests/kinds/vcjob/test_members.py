@@ -45,10 +45,10 @@ def test_pods_are_known_by_labels_that_all_pods_of_volcano_jobs_have() -> None:
 
 
 def test_volcano_sees_to_all_its_plugins_and_to_queues_itself() -> None:
-    found = of_job(VCJOB, job(task("driver"), plugins={"env": [], "svc": [], "ssh": []}))
-    assert set(found.plugins) == {"env", "svc", "ssh"}
-    assert found.provided == {*PLUGINS, "queueing"}
-    assert drafted(pod(), found, "driver").patch == []
+    result = of_job(VCJOB, job(task("driver"), plugins={"env": [], "svc": [], "ssh": []}))
+    assert set(result.plugins) == {"env", "svc", "ssh"}
+    assert result.provided == {*PLUGINS, "queueing"}
+    assert drafted(pod(), result, "driver").patch == []
 
 
 MOUNTED = template(

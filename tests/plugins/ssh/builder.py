@@ -52,11 +52,13 @@ def secret(crew: Crew) -> Declared:
 def stored(declared: Declared) -> dict[str, Any]:
     """Return the Secret as it is stored when it is made."""
     assert declared.generate is not None
-    made = declared.generate()
-    return {**declared.manifest, "data": {**declared.manifest["data"], **made["data"]}}
+    result = declared.generate()
+    return {**declared.manifest, "data": {**declared.manifest["data"], **result["data"]}}
 
 
 def wired(crew: Crew, pod: Mapping[str, Any] | None = None) -> Draft:
-    draft = Draft(dict(pod or {"spec": {"containers": [{"name": one.name} for one in crew.parts[0].containers]}}))
+    draft = Draft(
+        dict(pod or {"spec": {"containers": [{"name": container.name} for container in crew.parts[0].containers]}})
+    )
     wire(Pod(draft, Member(crew, crew.parts[0], 0)))
     return draft

@@ -20,9 +20,9 @@ FLAGS = ["--ssh-key-file-path", "--ssh-port", "--ssh-key-type", "--ssh-key-secre
 
 
 def causes(written: Any) -> list[Cause]:
-    parsed, found = parse(SshArguments, "ssh", written, PATH)
-    assert parsed is None or not found
-    return found
+    parsed, result = parse(SshArguments, "ssh", written, PATH)
+    assert parsed is None or not result
+    return result
 
 
 @pytest.mark.parametrize("written", [None, [], {}])
@@ -165,6 +165,6 @@ def test_a_key_in_the_arguments_is_forgotten_at_once(written: Any) -> None:
     ],
 )
 def test_no_message_repeats_a_value(written: Any) -> None:
-    found = causes(written)
-    assert found
-    assert "SECRET" not in repr(found)
+    result = causes(written)
+    assert result
+    assert "SECRET" not in repr(result)

@@ -57,13 +57,13 @@ def test_a_flag_that_is_understood_and_cannot_be_followed_is_answered(flag: str,
     ],
 )  # fmt: skip
 def test_who_can_use_the_private_key_is_reported(case: str, task: Part, flags: list[str], expected: list[str]) -> None:
-    assert list(map(str, findings_of(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {one}" for one in expected]
+    assert list(map(str, findings_of(crew(task, flags=flags)))) == [f"spec.plugins[ssh]: {text}" for text in expected]
 
 
 def test_only_what_cannot_work_at_all_is_rejected() -> None:
     assert isinstance(findings_of(crew(part(containers=(ROOT,), fs_group=1)))[0], Cause)
     for task in (part(containers=(OTHER,)), part(containers=(OTHER, ROOT_SIDE), fs_group=1)):
-        assert not any(isinstance(one, Cause) for one in findings_of(crew(task, flags=[HOME])))
+        assert not any(isinstance(finding, Cause) for finding in findings_of(crew(task, flags=[HOME])))
 
 
 @pytest.mark.parametrize(

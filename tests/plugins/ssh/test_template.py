@@ -42,19 +42,19 @@ def answers(pod: dict[str, Any], container: dict[str, Any], **fields: Any) -> li
 def test_who_runs_a_container_is_what_it_says_itself_or_else_its_pod(
     pod: dict[str, Any], container: dict[str, Any], expected: list[str]
 ) -> None:
-    found = answers(pod, container)
-    assert len(found) == min(len(expected), 1)
+    result = answers(pod, container)
+    assert len(result) == min(len(expected), 1)
     for text in expected:
-        assert text in found[0]
-    assert (IMAGES in "".join(found)) == (IMAGES in expected)
+        assert text in result[0]
+    assert (IMAGES in "".join(result)) == (IMAGES in expected)
 
 
 def test_what_is_mounted_in_the_place_of_the_keys_is_seen() -> None:
-    (found,) = answers(ROOT, {}, volumeMounts=[{"name": "home", "mountPath": "/home/me/.ssh"}])
-    assert "container main of task learner mounts a volume at /home/me/.ssh" in found
+    (result,) = answers(ROOT, {}, volumeMounts=[{"name": "home", "mountPath": "/home/me/.ssh"}])
+    assert "container main of task learner mounts a volume at /home/me/.ssh" in result
 
 
 def test_a_job_without_security_contexts_and_arguments_is_root_as_with_volcano() -> None:
     response = validate(job(task("learner"), plugins={"ssh": []}))
     assert faults(response) == []
-    assert not [one for one in map(str, response.notices) if one.startswith("spec.plugins[ssh]")]
+    assert not [notice for notice in map(str, response.notices) if notice.startswith("spec.plugins[ssh]")]

@@ -54,7 +54,9 @@ def test_what_the_pod_has_stays_and_a_second_time_adds_nothing() -> None:
 
 def test_nothing_but_volumes_and_mounts_is_added() -> None:
     """So a pod that passes the restricted profile of Pod Security still does: it allows projected volumes."""
-    touched = {tuple(step for step in one["path"].split("/") if not step.isdigit()) for one in wired(crew()).patch}
+    touched = {
+        tuple(step for step in operation["path"].split("/") if not step.isdigit()) for operation in wired(crew()).patch
+    }
     assert touched == {
         ("", "spec", "volumes"),
         ("", "spec", "containers", "volumeMounts"),

@@ -1,0 +1,93 @@
+"""`python -m bench.manifests [PATH…]`: measures the commands that judge files; exits with 1 if limits are exceeded.
+
+First the CPU time of `jobgate review` and `crdgen lint` for one file, as a multiple of an interpreter that imports
+pydantic and yaml. Then CPU time and memory of `crdgen eval -R` for a tree with 50 CRDs and 1,000 objects: the CRDs of
+our kinds with other names, and the examples; or for the trees that are given, such as clones of projects.
+"""
+
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from jobgate.installation.definitions import definition
+from jobgate.kinds import installed
+
+CRDS, OBJECTS = 50, 1_000
+#: Limits of a tree, in CPU seconds and MiB.
+TREE_WITHIN, MEMORY_WITHIN = 10.0, 300
+#: Commands for one file, and how many times the CPU of the imports they may take.
+FILES = {
+    "jobgate review, a job": (["jobgate", "review", "examples/dijob/minimal.yaml"], 7.5),
+    "jobgate review, no job": (["jobgate", "review", "action.yml"], 3.0),
+    "crdgen lint": (["crdgen", "lint", "manifests/chart/jobgate/files/crds/batch.volcano.sh_jobs.yaml"], 2.0),
+}
+_RUNS = 7
+
+
+def main(paths: list[str]) -> int:
+    """Measure and print everything."""
+    imports = min(cpu("-c", "import pydantic, yaml") for _ in range(_RUNS))
+    print(f"import pydantic, yaml: {imports:.3f} s (best of {_RUNS})", flush=True)
+    exceeded = False
+    for name, (command, most) in FILES.items():
+        seconds = min(cpu("-m", *command) for _ in range(_RUNS))
+        exceeded |= seconds > most * imports
+        print(f"{name}: {seconds:.3f} s, {seconds / imports:.1f} times (at most {most})", flush=True)
+    with TemporaryDirectory() as folder:
+        write_tree(Path(folder))
+        for path in paths or [folder]:
+            seconds = cpu("-m", "crdgen", "eval", "-R", "--quiet", path)
+            exceeded |= seconds > TREE_WITHIN
+            print(f"crdgen eval -R {path}: {seconds:.1f} s (at most {TREE_WITHIN})", flush=True)
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"most memory: {memory:.0f} MiB (at most {MEMORY_WITHIN})")
+    return int(exceeded or memory > MEMORY_WITHIN)
+
+
+def cpu(*arguments: str) -> float:
+    """Return the CPU seconds of a Python command; its findings do not count."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def write_tree(folder: Path) -> None:
+    """Write CRDs and objects, one a file."""
+    documents = list(islice(_copies(), CRDS + OBJECTS))
+    for number, document in enumerate(documents):
+        (folder / f"{number}.yaml").write_text(yaml.dump(document, sort_keys=False), encoding="utf-8")
+
+
+def _copies() -> Iterator[dict[str, Any]]:
+    """Yield CRDs of our kinds under groups of their own, then objects of these groups, without an end."""
+    kinds = list(installed())
+    for number, kind in zip(range(CRDS), cycle(kinds), strict=False):
+        crd = definition(kind)
+        crd["spec"]["group"] = f"g{number}.example.com"
+        crd["metadata"]["name"] = f"{kind.plural}.g{number}.example.com"
+        yield crd
+    examples = [_example(kind.kind) for kind in kinds]
+    for number in cycle(range(CRDS)):
+        example = examples[number % len(kinds)]
+        version = example["apiVersion"].rpartition("/")[2]
+        yield example | {"apiVersion": f"g{number}.example.com/{version}"}
+
+
+def _example(kind: str) -> dict[str, Any]:
+    for file in sorted(Path("examples").glob("*/full.yaml")):
+        document: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if document["kind"] == kind:
+            return document
+    raise LookupError(kind)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
