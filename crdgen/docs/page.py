@@ -1,5 +1,6 @@
 """The page of a kind from its CRD, and tables of fields."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -187,7 +188,7 @@ def _link(section: Section, inside: Section | None) -> str:
 
 def _description(schema: Mapping[str, Any]) -> str:
     text = schema.get("description")
-    parts = [escape(text)] if isinstance(text, str) and text else []
+    parts = [re.sub("\n+", "<br>", "\n".join(paragraphs(text)))] if isinstance(text, str) and text.strip() else []
     if "example" in schema:
         parts.append(f"Example: {value(schema['example'])}.")
     while inner := mapping(schema, "items") or mapping(schema, "additionalProperties"):

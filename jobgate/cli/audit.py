@@ -37,6 +37,9 @@ class ListedObjects:
         """
         return self._objects[resource].get((namespace, name))
 
+    def __contains__(self, resource: object) -> bool:
+        return resource in self._objects
+
     def names(self, resource: str, namespace: str = "") -> list[str]:
         """Return the names of the objects in a namespace; raises LookupError if the resource was not listed."""
         return [name for of, name in self._objects[resource] if of == namespace]

@@ -120,7 +120,12 @@ def control(
     log.configure()
     given = configured.settings
     settings = ControllerSettings(
-        given.domain, requests_per_second, plugins=given.plugins, offered=given.offered, namespace=leader.namespace
+        given.domain,
+        requests_per_second,
+        plugins=given.plugins,
+        offered=given.offered,
+        runs=given.runs,
+        namespace=leader.namespace,
     )
     kinds = tuple(wired(in_cluster(configured.kinds), given.runs))
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import click
 
-#: Packages of extras (pyproject.toml), by the names under which they are imported.
-_OPTIONAL = frozenset({"aiohttp", "cryptography", "kubernetes", "opentelemetry", "orjson", "prometheus_client"})
+#: The extras (pyproject.toml) of each optional package, by the name under which it is imported.
+_OPTIONAL = {
+    "aiohttp": ("server", "cluster"),
+    "cryptography": ("certs",),
+    "kubernetes": ("cluster",),
+    "opentelemetry": ("traces",),
+    "orjson": ("server", "cluster"),
+    "prometheus_client": ("server",),
+}
 
 
 #: Top-level packages of jobgate. Other projects may have packages of the same names.
@@ -30,7 +37,9 @@ def import_fault(error: ImportError, extras: str) -> BrokenInstallation | None:
         return _overwritten(package, error.path)
     if package not in _OPTIONAL:
         return None
-    return not_installed(package, "traces" if package == "opentelemetry" else extras)
+    # Of the extras that the command needs, those that have the package.
+    needed = [extra for extra in _OPTIONAL[package] if extra in extras.split(",")]
+    return not_installed(package, ",".join(needed or _OPTIONAL[package][:1]))
 
 
 def _overwritten(package: str, path: str | None) -> BrokenInstallation:

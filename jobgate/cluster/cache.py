@@ -52,6 +52,9 @@ class Cache:
         """Return an object, or None; raises LookupError if the resource is unknown."""
         return self.informers[resource].get(name, namespace)
 
+    def __contains__(self, resource: object) -> bool:
+        return resource in self.informers
+
     def names(self, resource: str, namespace: str = "") -> list[str]:
         """Return the names of the objects in a namespace; raises LookupError if the resource is unknown."""
         informer = self.informers[resource]

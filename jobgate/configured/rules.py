@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -13,15 +12,14 @@ from jobgate.configured.kind import ConfiguredKind
 from jobgate.configured.tasks import located
 from jobgate.jobs.binding import looks_up
 from jobgate.jobs.context import Context
-from jobgate.jobs.job import Job, priority_class_of
+from jobgate.jobs.job import Job, computed_once, own_priority_class
 from jobgate.jobs.task import Task
 from jobgate.names import dns_1035_label, dns_label, dns_subdomain
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import totals
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
 from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Path, Required, Rule, TooLong, rule
-from webhook.path import steps_of
-from webhook.values import mapping, spec_of, text
+from webhook.values import mapping, spec_of, text, value_at
 
 PRIORITY_CLASSES: Final = "priorityclasses.v1.scheduling.k8s.io"
 QUOTAS: Final = "resourcequotas.v1."
@@ -45,7 +43,10 @@ _REQUESTS: Final = ("cpu", "memory", "ephemeral-storage")
 
 @runtime_checkable
 class Listed(Protocol):
-    """Objects of a cluster of which all names in a namespace are known."""
+    """Objects of a cluster of which all names in a namespace are known, for some resources."""
+
+    def __contains__(self, resource: object) -> bool:
+        """Tell whether the names of a resource are known."""
 
     def names(self, resource: str, namespace: str = "") -> Iterable[str]:
         """Return the names of the objects in a namespace; raises LookupError if they are not known."""
@@ -102,49 +103,37 @@ def counts_are_within_their_bounds(job: Job[Any], _: Context) -> Iterator[Cause]
     for task in job.tasks:
         count, least, most = (task.get(name) for name in ("count", "least", "most"))
         place = task.at("replicas")
+        written = value_at(job.document, place.steps) is not None
         if count < 0:
             yield Invalid(place, count, "must be at least 0")
         elif least is not None and most is not None and least > most:
             yield Invalid(task.at("least"), least, f"must be at most {task.at('most')}, which is {most}")
-        elif least is not None and count < least and _is_written(job, place):
+        elif least is not None and count < least and written:
             yield Invalid(place, count, f"must be at least {task.at('least')}, which is {least}")
-        elif most is not None and count > most and _is_written(job, place):
+        elif most is not None and count > most and written:
             yield Invalid(place, count, f"must be at most {task.at('most')}, which is {most}")
-
-
-def _is_written(job: Job[Any], path: Path) -> bool:
-    value: Any = job.document
-    for step in path.steps:
-        value = value[step] if isinstance(value, list) and isinstance(step, int) else mapping(value).get(str(step))
-    return value is not None
 
 
 @rule()
 def restart_policies_are_allowed(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Some operators create pods only with certain restart policies."""
-    allowed = _entry(job).operator.restart_policy
-    for task in job.tasks if allowed else ():
+    policies = _entry(job).operator.restart_policy
+    for task in job.tasks if policies else ():
         value, path = spec_of(task.template).get("restartPolicy"), task.template_path / "spec" / "restartPolicy"
-        if allowed and not value and allowed.default not in allowed.allowed:
-            yield Required(
-                path, f"must be {' or '.join(allowed.allowed)}: {allowed.default}, the default, is not allowed"
-            )
-        elif allowed and value and value not in allowed.allowed:
-            yield NotSupported(path, value, allowed.allowed)
+        if policies and not value and policies.default not in policies.allowed:
+            allowed = " or ".join(policies.allowed)
+            yield Required(path, f"must be {allowed}: {policies.default}, the default, is not allowed")
+        elif policies and value and value not in policies.allowed:
+            yield NotSupported(path, value, policies.allowed)
 
 
 @rule()
 @looks_up(PRIORITY_CLASSES)
 def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
     """The API server rejects pods with an unknown priority class; it may have been created a moment ago."""
-    named = text(job.get("priority_class_name"))
-    places = [(job.at("priority_class_name"), named)] if named else []
-    for task in job.tasks:
-        own = priority_class_of(job, task)
-        if own and own != named:
-            places.append((task.template_path / "spec" / "priorityClassName", own))
-    for path, name in places:
-        if _is_absent(context, PRIORITY_CLASSES, name):
+    places = [(task.template_path / "spec" / "priorityClassName", own_priority_class(task)) for task in job.tasks]
+    for path, name in ((job.at("priority_class_name"), text(job.get("priority_class_name"))), *places):
+        if name and _is_absent(context, PRIORITY_CLASSES, name):
             yield Notice(path, f"there is no PriorityClass {name}: the API server rejects the pods until it exists")
 
 
@@ -177,66 +166,41 @@ def quotas_can_hold_the_job(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job whose pods request more than a quota of the namespace allows in all never runs completely."""
     try:
         names = context.objects.names(QUOTAS, context.namespace) if isinstance(context.objects, Listed) else ()
+        quotas = {name: spec_of(context.objects.get(QUOTAS, name, context.namespace) or {}) for name in names}
     except LookupError:
         return
-    for name in names:
-        quota = spec_of(context.objects.get(QUOTAS, name, context.namespace) or {})
-        hard = mapping(quota.get("hard"))
-        if quota.get("scopes") or quota.get("scopeSelector"):
+    largest = max(job.tasks, key=lambda task: task.replicas, default=None)
+    for name, quota in quotas.items():
+        if largest is None or quota.get("scopes") or quota.get("scopeSelector"):
             continue
-        demands = _demands(job)
-        for resource, limit in hard.items():
-            key = f"requests.{resource}" if resource in _REQUESTS else resource
-            total = demands.total(key)
-            try:
-                allowed = parse(limit)
-            except ValueError:
-                continue
-            if total > allowed and demands.largest is not None:
+        for resource, limit in mapping(quota.get("hard")).items():
+            needed = _needed(job, resource)
+            if needed > parse(limit):
                 detail = (
-                    f"the pods need {total.normalize():f} {resource} at the same time, but ResourceQuota {name} of "
+                    f"the pods need {needed.normalize():f} {resource} at the same time, but ResourceQuota {name} of "
                     f"namespace {context.namespace} allows {limit} in all: use fewer or smaller pods"
                 )
-                yield Forbidden(demands.largest.at("replicas"), detail, str(total))
+                yield Forbidden(largest.at("replicas"), detail, str(needed))
 
 
-class _Demands:
-    """What the pods of a job need at the same time."""
-
-    def __init__(self, tasks: Iterable[Task], *, together: bool) -> None:
-        self._tasks, self._together = [*tasks], together
-        self.largest = max(self._tasks, key=lambda task: task.replicas, default=None)
-
-    def total(self, resource: str) -> Decimal:
-        """Return the amount of a resource, as quotas name it."""
-        amounts = [max(task.replicas, 0) * _amount(task, resource) for task in self._tasks]
-        return sum(amounts, Decimal(0)) if self._together else max(amounts, default=Decimal(0))
-
-
-def _amount(task: Task, resource: str) -> Decimal:
-    side, _, name = resource.partition(".")
-    if resource == "pods":
-        return Decimal(1)
-    if side not in {"requests", "limits"}:
-        return Decimal(0)
-    pod = {"spec": spec_of(task.template)}
-    amounts = totals(pod, side)
-    return Decimal(amounts.get(name) or (totals(pod, "limits").get(name) if side == "requests" else None) or 0)
-
-
-def _demands(job: Job[Any]) -> _Demands:
+def _needed(job: Job[Any], resource: str) -> Decimal:
+    """Return what the pods of a job need at the same time of a resource, as quotas name it."""
+    side, _, name = (f"requests.{resource}" if resource in _REQUESTS else resource).partition(".")
+    amounts = [Decimal(0)]
+    for task in job.tasks:
+        one = {"pods": Decimal(1)} if side == "pods" else {}
+        one = totals(task.template, side) if side in {"requests", "limits"} else one
+        amounts.append(max(task.replicas, 0) * one.get(name or side, Decimal(0)))
     waits = any(task.get("depends_on") is not None for task in job.tasks)
-    return _Demands(job.tasks, together=_entry(job).together and not waits)
+    return sum(amounts, Decimal(0)) if _entry(job).together and not waits else max(amounts)
 
 
 @rule()
 def named_objects_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A pod waits until the claims, ConfigMaps and Secrets that it names exist; only looked up where the user may."""
-    known: Counter[tuple[str, str]] = Counter()
-    for task in job.tasks:
+    for task in job.tasks if isinstance(context.objects, Listed) and CONFIG_MAPS in context.objects else ():
         for path, resource, name in _named(spec_of(task.template), task.template_path / "spec"):
-            known[resource, name] += 1
-            if known[resource, name] == 1 and _is_absent(context, resource, name, context.namespace):
+            if _is_absent(context, resource, name, context.namespace):
                 what = resource.partition(".")[0].removesuffix("s")
                 yield Notice(path, f"namespace {context.namespace} has no {what} {name}: pods wait until it exists")
 
@@ -248,18 +212,14 @@ def _named(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
             field = next((field for field in ("claimName", "secretName", "name") if part.get(field)), "")
             if field and not part.get("optional"):
                 yield path / step / field, _REFERENCES[step], text(part[field])
-        if isinstance(part, dict | list):
-            yield from _named(part, path / step)
+        yield from _named(part, path / step)
 
 
 def own_rules(entry: Entry) -> tuple[Rule, ...]:
     """Return the rules that only configured kinds have, for an entry."""
     rules = [counts_are_within_their_bounds, priority_classes_exist, quotas_can_hold_the_job, named_objects_exist]
-    if entry.operator.restart_policy:
-        rules.append(restart_policies_are_allowed)
-    if entry.fields_.queue:
-        rules.append(_queue_rule(entry.queue_of))
-    return tuple(rules)
+    rules += [restart_policies_are_allowed] if entry.operator.restart_policy else []
+    return (*rules, *([_queue_rule(entry.queue_of)] if entry.fields_.queue else []))
 
 
 def with_places(checked: Rule) -> Rule:
@@ -269,35 +229,24 @@ def with_places(checked: Rule) -> Rule:
     """
 
     def check(job: Job[Any], context: Context) -> Iterator[Notice]:
-        seen: set[Notice] = set()
-        for finding in checked.check(job, context):
-            placed = _placed(finding, job)
-            if placed is not None and placed not in seen:
-                seen.add(placed)
-                yield placed
+        findings = (_placed(finding, job) for finding in checked.check(job, context))
+        yield from dict.fromkeys(finding for finding in findings if finding is not None)
 
     return replace(checked, check=check)
 
 
+@computed_once
+def _assembled(job: Job[Any]) -> Mapping[tuple[str | int, ...], Any]:
+    """Return the tasks whose pods have parts of other places, by the steps of their templates."""
+    return {part.built.path.steps: part.built for part in job.spec.tasks if part.built.origins}
+
+
 def _placed(finding: Notice, job: Job[Any]) -> Notice | None:
-    for part in job.spec.__dict__.get("tasks", ()):
-        start = part.places["template"]
-        if part.built.origins and finding.path.steps[: len(start.steps)] == start.steps:
-            path = located(finding.path, start, part.built)
-            if path is None:
-                return None
-            finding = finding.at(path)
-            break
-    placeholder = _entry(job).placeholder
-    return None if placeholder and placeholder in str(_value(job.document, finding)) else finding
-
-
-def _value(document: Any, finding: Notice) -> Any:
-    value = document
-    for step in steps_of(finding.path):
-        value = (
-            value[step]
-            if isinstance(value, list) and isinstance(step, int) and step < len(value)
-            else mapping(value).get(str(step))
-        )
-    return value if not isinstance(value, dict | list) else getattr(finding, "value", None)
+    steps = finding.path.steps
+    built = next((built for length in range(len(steps)) if (built := _assembled(job).get(steps[:length]))), None)
+    path = finding.path if built is None else located(finding.path, built)
+    if path is None:
+        return None
+    value, placeholder = value_at(job.document, path.steps), _entry(job).placeholder
+    value = getattr(finding, "value", None) if isinstance(value, dict | list) else value
+    return None if placeholder and placeholder in str(value) else finding.at(path)

@@ -161,9 +161,7 @@ def _part_causes(part: Part, document: Mapping[str, Any]) -> Iterator[Cause]:
 
 
 def _type_cause(name: str, path: Path, document: Mapping[str, Any]) -> Cause:
-    value: Any = document
-    for step in path.steps:
-        value = mapping(value).get(step) if isinstance(step, str) else value[step]
+    value = value_at(document, path.steps)
     shown = value if isinstance(value, str | bool | int | float) else type_word(value)
     cause = TypeInvalid(path, shown, f"must be {_TYPES.get(name, 'an integer')}")
     cause.value = value
@@ -177,6 +175,6 @@ def _template_causes(part: Part) -> Iterator[Cause]:
     # Null is as good as absent: the API server drops it when it sets defaults.
     for violation in evaluator.validate(evaluator.default(part.built.value)):
         cause = cause_of(violation, shape)
-        path = located(cause.path.rebased(Path(), start) or start, start, part.built)
+        path = located(cause.path.rebased(Path(), start) or start, part.built)
         if path is not None:
             yield cause.at(path)

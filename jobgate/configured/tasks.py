@@ -217,7 +217,7 @@ def _add_volumes(entry: Entry, element: Element, built: BuiltTemplate) -> None:
     if not isinstance(template, dict) or not (operator.volumes or claims):
         return
     own = [*items(spec_of(template).get("volumes"))]
-    names = {volume.get("name") for _, volume in objects(own)}
+    names = {text(volume.get("name")) for _, volume in objects(own)}
     added = [{"name": name, "emptyDir": {}} for name in operator.volumes if name not in names]
     added += [
         {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims if name and name not in names
@@ -237,8 +237,9 @@ def _listed(value: Any, steps: Steps) -> Iterator[Mapping[str, Any]]:
         yield value
 
 
-def located(path: Path, start: Path, built: BuiltTemplate) -> Path | None:
-    """Return the place in the object of a path in the pod that begins at `start`; None if the operator sets it."""
+def located(path: Path, built: BuiltTemplate) -> Path | None:
+    """Return the place in the object of a path in a pod; None if the operator sets it."""
+    start = built.path
     steps = path.steps[len(start.steps) :]
     for part, origin in sorted(built.origins, key=lambda entry: -len(entry[0])):
         if steps[: len(part)] == part:

@@ -42,6 +42,7 @@ class ControllerSettings:
         resync: seconds after which each job is reconciled again: the loss of a Secret is not seen otherwise.
         plugins: plugins that the installation imposes on every job, with their arguments.
         offered: plugins that jobs can request, by name; by default all installed plugins.
+        runs: the kinds that jobgate itself runs, by qualified plural.
         namespace: namespace of the controller. It creates no objects there.
     """
 
@@ -50,6 +51,7 @@ class ControllerSettings:
     resync: float = 300.0
     plugins: Mapping[str, Any] = field(default_factory=dict)
     offered: Mapping[str, Plugin[Any]] = field(default_factory=installed)
+    runs: frozenset[str] = frozenset()
     namespace: str = ""
 
 
@@ -75,7 +77,7 @@ class Controller:
         queue: WorkQueue[Key] = WorkQueue(namespace=lambda key: key.namespace, share=share_of(WORKERS))
         settings = self._settings
         room = Room(ROOM)
-        reads = Settings(plugins=settings.plugins, offered=settings.offered, domain=settings.domain)
+        reads = Settings(plugins=settings.plugins, offered=settings.offered, domain=settings.domain, runs=settings.runs)
         jobs = Jobs(self._kinds, reads, queue.add, room)
         owned = Owned(
             followed(settings.offered.values(), settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), room

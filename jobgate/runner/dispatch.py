@@ -1,4 +1,4 @@
-"""Jobs leave their queues: what is known of all jobs goes to `queues.admit`, and jobs that it moves are looked at."""
+"""Releases jobs from their queues: collects the input of `queues.admit`, and reconciles the jobs that it affects."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from webhook.values import mapping, metadata_of, text
 
 QUOTAS: Final = Resource("resourcequotas", "v1", "")
 PRIORITIES: Final = Resource("priorityclasses", "v1", "scheduling.k8s.io")
-#: Changes are waited out for so long, in seconds: one decision is made for many.
+#: Seconds after a decision in which changes are collected for the next one.
 SETTLE: Final = 0.1
-#: After so many seconds it is decided again, whatever has changed: jobs come to wait for too long.
+#: Seconds after which a decision is made without a change: a job may have waited for longer than `max_wait`.
 RESYNC: Final = 15.0
 
-#: What is remembered of what jobs ask for, in bytes: some 12,000 jobs of three tasks.
+#: Memory for the requests of jobs, in bytes: enough for some 12,000 jobs of three tasks.
 ROOM: Final = 64 * 1024 * 1024
 NO_ROOM: Final = "the jobs of its namespace ask for more different resources than jobgate has memory for"
 
@@ -47,12 +47,12 @@ _logger = logging.getLogger("jobgate")
 
 
 class Demands:
-    """What jobs ask for. A job is read for it once, until its spec changes: reading one of 1 MiB takes up to 0.2 s."""
+    """The requests of jobs. A job is read once, until its spec changes: reading one of 1 MiB takes up to 0.2 s."""
 
     def __init__(self, reader: JobReader, room: int = ROOM) -> None:
-        """Know nothing yet. `room` is for what is remembered, in bytes.
+        """Create an empty cache. `room` is the memory for it, in bytes.
 
-        Of jobs beyond, only what they ask for in all is remembered, and of jobs beyond that nothing: they wait.
+        If it is full, only the total of a job is kept; a job whose total does not fit either waits.
         """
         self._reader = reader
         self._room = Room(room)
@@ -105,12 +105,12 @@ def _version(document: Mapping[str, Any]) -> tuple[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A job that counts, or waits.
+    """A job that counts in a queue, or waits.
 
     Attributes:
-        key: of the job.
-        generation: of it.
-        why: why it gets no room, or no more, whatever there is; empty for nothing.
+        key: key of the job.
+        generation: its generation.
+        why: why it gets no room, or no more, however much is free; empty if nothing prevents it.
     """
 
     key: JobKey
@@ -119,7 +119,7 @@ class _Counted:
 
 
 class Dispatcher:
-    """Decides which jobs may run. What it has decided is remembered until it is seen in the jobs."""
+    """Decides which jobs may run. It remembers its decisions until the status of the jobs shows them."""
 
     def __init__(
         self,
@@ -129,9 +129,9 @@ class Dispatcher:
         moved: Callable[[JobKey], None],
         room: Room | None = None,
     ) -> None:
-        """Decide nothing yet. `changed` is set when anything has changed of jobs and what they are made of.
+        """Create a dispatcher that has decided nothing. `changed` is set when a job or one of its objects changes.
 
-        `moved` is called with each job of which something else was decided; `room` is for ResourceQuotas.
+        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas.
         """
         self._queues = queues
         self._caches = caches
@@ -139,33 +139,33 @@ class Dispatcher:
         self._memory = Memory()
         self._demands = Demands(caches.reader)
         self._verdicts: dict[str, Verdict] = {}
-        #: Jobs that ask for no more than was released, with their batch Jobs, as they were when that was compared.
+        #: Jobs that request no more than was released, with their batch Jobs, as they were at the comparison.
         self._covered: dict[str, list[Mapping[str, Any]]] = {}
-        #: Why jobs get no room, of those that lack something that they do not make themselves.
+        #: By uid, what a job lacks that it does not create itself, so that it gets no room.
         self._lacking: dict[str, str] = {}
         self._changed = changed
         self.quotas = Informer(QUOTAS, keep=_quota, changed=lambda _: changed.set(), room=room)
         self.priorities = Informer(PRIORITIES, keep=_value, changed=lambda _: changed.set())
 
     def use(self, queues: Queues) -> None:
-        """Have other queues from the next decision on. Jobs that run go on."""
+        """Use other queues from the next decision on. Running jobs go on."""
         self._queues = queues
         self._changed.set()
 
     def verdict(self, uid: str) -> str | None:
-        """Return why a job, or its growth, waits; empty where it may run, None where nothing was decided of it yet."""
-        found = self._verdicts.get(uid)
-        return None if found is None else found.why
+        """Return why a job, or its growth, waits; empty if it may run, None if nothing is decided yet."""
+        verdict = self._verdicts.get(uid)
+        return None if verdict is None else verdict.why
 
     def placed(self, subject: Subject, observed: Observed) -> Subject:
-        """Return a job with what was decided of it as it is now."""
+        """Return a job with the decision about it."""
         if subject.state.held or subject.suspended or has_ended(subject.job.kind, subject.job.document):
             return replace(subject, verdict="")
         verdict = self._verdicts.get(subject.crew.uid)
         return placed(subject, demand_of(subject), look(subject, observed), verdict)
 
     def lacks(self, uid: str) -> bool:
-        """Return whether a job gets no room, as it lacks something."""
+        """Return whether a job gets no room because it lacks something."""
         return uid in self._lacking
 
     def set_lacking(self, uid: str, what: str) -> None:
@@ -179,13 +179,13 @@ class Dispatcher:
         self._changed.set()
 
     async def run(self) -> None:
-        """Decide whenever something has changed, for ever."""
+        """Decide after each change, until cancelled."""
         while True:
             self._changed.clear()
             try:
                 await self._read_ahead()
                 self.decide()
-            except Exception as error:  # noqa: BLE001  # whatever it is: it is tried again, and jobs that run go on
+            except Exception as error:  # noqa: BLE001  # it is retried, and running jobs go on
                 reason = str(error) if isinstance(error, LookupError) else type(error).__qualname__
                 _logger.warning(
                     "failed to decide which jobs leave their queue, retrying", extra={"fields": {"reason": reason}}
@@ -196,10 +196,10 @@ class Dispatcher:
                     await self._changed.wait()
 
     def decide(self) -> None:
-        """Decide of all jobs.
+        """Decide about all jobs.
 
         Raises:
-            LookupError: it is not known which jobs there are.
+            LookupError: the jobs are not known.
         """
         now, entries, jobs = self._caches.clock(), list[Entry](), dict[str, _Counted]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
@@ -210,13 +210,13 @@ class Dispatcher:
             uids.add(uid)
             demand = self._demands.of(key, kind, document)
             if demand is None and state.queue:
-                demand = Demand({}, {})  # it counts with what was released
-            # Batch Jobs that are there, or are not suspended, prove nothing: users may have made them so.
+                demand = Demand({}, {})  # it counts with the resources that were released
+            # Batch Jobs that exist, or are not suspended, prove nothing: users may have created or changed them.
             waits = not state.admitted
             if demand is None or (waits and (demand.suspended or state.held or _is_left_alone(kind, document))):
                 continue
             unknown = self._unknown(key[1])
-            # What is not known by task cannot be compared with batch Jobs.
+            # Requests that are not known by task cannot be compared with batch Jobs.
             no_more = unknown if demand.pods else NO_ROOM
             why = demand.gate or unknown or self._lacking.get(uid, "") if waits else no_more
             jobs[uid] = _Counted(key, generation, why)
@@ -233,23 +233,23 @@ class Dispatcher:
         self._lacking = {uid: why for uid, why in self._lacking.items() if uid in uids}
         self._covered = {uid: seen for uid, seen in self._covered.items() if uid in uids}
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
-        found = admit(self._queues, entries, spaces, self._memory, now)
-        self._memory = found.memory
-        self._decided(jobs, entries, found.waits)
+        admission = admit(self._queues, entries, spaces, self._memory, now)
+        self._memory = admission.memory
+        self._store_verdicts(jobs, entries, admission.waits)
 
-    def _decided(self, jobs: Mapping[str, _Counted], entries: Iterable[Entry], waits: Mapping[str, str]) -> None:
-        """Remember what was decided, and have jobs looked at of which it is something else."""
-        before, self._verdicts = self._verdicts, {uid: Verdict(one.why, one.generation) for uid, one in jobs.items()}
-        for one in entries:
-            counted, why = jobs[one.key], waits.get(one.key, "")
-            granted = {} if counted.why or one.key in self._covered else one.has if why else one.demand
-            self._verdicts[one.key] = Verdict(why or counted.why, counted.generation, one.queue, granted, one.since)
+    def _store_verdicts(self, jobs: Mapping[str, _Counted], entries: Iterable[Entry], waits: Mapping[str, str]) -> None:
+        """Remember the verdicts, and reconcile the jobs whose verdict has changed."""
+        before, self._verdicts = self._verdicts, {uid: Verdict(job.why, job.generation) for uid, job in jobs.items()}
+        for entry in entries:
+            job, why = jobs[entry.key], waits.get(entry.key, "")
+            granted = {} if job.why or entry.key in self._covered else entry.has if why else entry.demand
+            self._verdicts[entry.key] = Verdict(why or job.why, job.generation, entry.queue, granted, entry.since)
         for uid, verdict in self._verdicts.items():
             if before.get(uid) != verdict:
                 self._moved(jobs[uid].key)
 
     async def _read_ahead(self) -> None:
-        """Read what is not known of jobs, one after the other: a decision would read all at once, and block others."""
+        """Read the unknown jobs one after the other: a decision would read all at once, and block other work."""
         for key, kind, document in self._live():
             if not self._demands.knows(document):
                 if (whole := await self._caches.whole(key, document)) is not None:
@@ -257,7 +257,7 @@ class Dispatcher:
                 await asyncio.sleep(0)
 
     def _unknown(self, namespace: str) -> str:
-        """Return why it is not known what there is in a namespace, whose jobs wait then; empty if it is known."""
+        """Return why the objects of a namespace are not known, so that its jobs wait; empty if they are."""
         jobs = (informer for _, _, informer in self._caches.jobs.values())
         informers: Iterable[Informer[Any]] = (*jobs, *self._caches.seen.informers.values(), self.quotas)
         return next(filter(None, (informer.why_incomplete(namespace) for informer in informers)), "")
@@ -267,11 +267,11 @@ class Dispatcher:
     ) -> Entry:
         metadata, (uid, generation) = metadata_of(document), _version(document)
         namespace, before = text(metadata.get("namespace")), self._verdicts.get(uid)
-        # What was granted is used, even if that is not written yet.
+        # Granted resources are used, even before they are stored.
         granted = before.granted if before and before.generation == generation and not before.why else {}
-        released, seen, since = read_amounts(state.released), [document, *observed.jobs], observed.now
+        released, read, since = read_amounts(state.released), [document, *observed.jobs], observed.now
         has: Amounts = {}
-        if _same(self._covered.pop(uid, []), seen) and state.admitted:
+        if _same(self._covered.pop(uid, []), read) and state.admitted:
             asks = released
         else:
             asks = wanted(demand, sorted_by_task(demand.pods, state, observed))
@@ -280,13 +280,13 @@ class Dispatcher:
             asks = granted if admitted else asks
             since = moment(metadata.get("creationTimestamp")) or LONG_AGO
         elif state.queue and not blocked and covers(released, asks):
-            self._covered[uid] = seen
+            self._covered[uid] = read
             admitted, asks = True, released
         else:
             has = most(released if state.queue else asks, used_by(observed.jobs), granted)
             admitted = blocked or covers(has, asks)
             asks = has if admitted else most(has, asks)
-            # It waits since it began to ask for more: by its own age it would go before all others.
+            # It waits since it requested more: by its own age it would go before all others.
             since = before.since if before and before.why else since
         return Entry(
             key=uid,
@@ -301,7 +301,7 @@ class Dispatcher:
         )
 
     def _priority(self, classes: Iterable[str]) -> int:
-        """Return the value of a job's priority class: the least of its tasks', 0 where there is none."""
+        """Return the value of a job's priority class: the lowest of its tasks; 0 for none."""
         values = []
         for name in classes:
             try:
@@ -320,45 +320,45 @@ class Dispatcher:
                 yield (plural, namespace, name), kind, document
 
     def _limited(self) -> dict[str, list[Mapping[str, Any]]]:
-        """Return the ResourceQuotas by namespace; none where the API server does not tell, which the informer logs."""
-        found: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        """Return the ResourceQuotas by namespace; none if they cannot be read, which the informer logs."""
+        quotas: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
         with suppress(LookupError):
             for namespace, name in self.quotas.keys():  # noqa: SIM118 - not a mapping
                 if quota := self.quotas.get(name, namespace):
-                    found[namespace].append(quota)
-        return found
+                    quotas[namespace].append(quota)
+        return quotas
 
 
-def _same(one: Sequence[object], other: Sequence[object]) -> bool:
-    return len(one) == len(other) and all(map(is_, one, other))
+def _same(left: Sequence[object], right: Sequence[object]) -> bool:
+    return len(left) == len(right) and all(map(is_, left, right))
 
 
-def needs_none(subject: Subject) -> bool:
-    """Return whether a job is looked at whatever its queue says: it runs, has ended, or may not run."""
+def ignores_queues(subject: Subject) -> bool:
+    """Return whether a job is reconciled without the decision of its queue: it runs, has ended, or is stopped."""
     state = subject.state
     ended = has_ended(subject.job.kind, subject.job.document)
     return state.admitted or bool(state.held) or subject.suspended or ended
 
 
 def has_ended(kind: JobKind, document: Mapping[str, Any]) -> bool:
-    """Return whether a job has ended, by its status."""
+    """Return whether a job has ended, according to its status."""
     runner = runner_of(kind)
     return runner is not None and runner.end_phase(mapping(document.get("status"))) is not None
 
 
 def _is_left_alone(kind: JobKind, document: Mapping[str, Any]) -> bool:
-    """Return whether nothing is made of a job: it is being deleted, or paused."""
+    """Return whether nothing is created for a job: it is being deleted, or paused."""
     runner = runner_of(kind)
     paused = runner is not None and runner.is_paused(mapping(document.get("status")))
     return paused or bool(metadata_of(document).get("deletionTimestamp"))
 
 
-def _quota(found: dict[str, Any]) -> Mapping[str, Any]:
-    spec, status = mapping(found.get("spec")), mapping(found.get("status"))
+def _quota(stored: dict[str, Any]) -> Mapping[str, Any]:
+    spec, status = mapping(stored.get("spec")), mapping(stored.get("status"))
     if spec.get("scopes") or spec.get("scopeSelector"):
         return {"spec": {"scopes": True}}
-    return {"spec": {"hard": spec.get("hard")}, "status": {word: status.get(word) for word in ("hard", "used")}}
+    return {"spec": {"hard": spec.get("hard")}, "status": {field: status.get(field) for field in ("hard", "used")}}
 
 
-def _value(found: dict[str, Any]) -> int:
-    return int(found.get("value") or 0)
+def _value(stored: dict[str, Any]) -> int:
+    return int(stored.get("value") or 0)

@@ -1,4 +1,4 @@
-"""One look at one job: what there is goes to the plan, and what the plan says is done.
+"""Reconciles one job: computes the plan from the observed objects, and carries out its actions.
 
 Nothing is remembered from look to look, and every write says what it was decided of: the job by its resourceVersion,
 all else by its uid, and what is made by a name that only it can have. So it does not matter when the runner dies.
@@ -24,7 +24,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
-from jobgate.runner.dispatch import Dispatcher, has_ended, needs_none
+from jobgate.runner.dispatch import Dispatcher, has_ended, ignores_queues
 from jobgate.runner.gangs import given_up
 from jobgate.runner.lost import LostPods
 from jobgate.runner.outcome import asked_for
@@ -37,20 +37,20 @@ from jobgate.runner.uncreated import UncreatedPods
 from webhook.values import labels_of, mapping, metadata_of
 
 SOURCE = "jobgate-runner"
-#: For so many seconds after pods were asked for, a status that only says so waits for them to run: one write says both.
+#: Seconds in which a status that only reports that pods start waits until they run, so that one write reports both.
 STARTS: Final = 2.0
-#: The reasons of Events.
+#: Reasons of Events.
 IN_THE_WAY, CANNOT_MAKE, CANNOT_CHANGE = "ObjectInTheWay", "CannotMakeObject", "CannotChangeObject"
 UNREADABLE, STATELESS, UNKNOWN = "CannotReadJob", "CannotStoreState", "TooManyObjects"
 MISSING_CLAIM: Final = "MissingClaim"
 _CANNOT: Final = {Create: CANNOT_MAKE, Patch: CANNOT_CHANGE, Delete: "CannotDeleteObject"}
-#: Looks in a row that must leave something undone before an error that may pass is reported: some 3 seconds.
+#: Incomplete reconciliations in a row after which a temporary error is reported: some 3 seconds.
 REPORTED_AFTER: Final = 5
-#: Most looks at a job one after the other: what was remembered is acted on at once.
-LOOKS: Final = 4
-#: Most claims that are looked for at once while they do not exist.
+#: Maximum number of immediate reconciliations after the job was written, to act on the stored state.
+MAX_RECONCILIATIONS: Final = 4
+#: Maximum number of absent claims that are looked up in one reconciliation.
 ABSENT: Final = 8
-#: Seconds until it is tried again to store the state of a job whose CRD has no place for it.
+#: Seconds until storing the state is retried for a job whose CRD lacks the field.
 _RETRY_PERIOD: Final = 60.0
 
 _logger = logging.getLogger("jobgate")
@@ -58,7 +58,7 @@ _logger = logging.getLogger("jobgate")
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What came of actions: what is in the way of the rest, and the job where it was patched."""
+    """Result of actions: what blocks the rest, and the job if it was patched."""
 
     result: ReconcileResult
     blocked: Sequence[str] = ()
@@ -66,7 +66,7 @@ class _Done:
 
 
 class JobReconciler:
-    """Looks at jobs."""
+    """Reconciles jobs."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class JobReconciler:
         uncreated: UncreatedPods | None = None,
         lost: LostPods | None = None,
     ) -> None:
-        """Look at nothing yet. `later` has a job looked at again in so many seconds.
+        """Create a reconciler. `later` reconciles a job again after a number of seconds.
 
         Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created, and
         without `lost` pods on nodes that do not answer stay.
@@ -90,23 +90,23 @@ class JobReconciler:
         self._dispatcher = dispatcher
         self._uncreated = uncreated
         self._lost = lost
-        self._replaced: dict[JobKey, set[str]] = {}
-        #: How many looks in a row left something undone.
+        self._outdated: dict[JobKey, set[str]] = {}
+        #: Number of incomplete reconciliations in a row.
         self._undone: dict[JobKey, int] = {}
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def reconcile(self, key: JobKey) -> ReconcileResult:
-        """Look at a job once.
+        """Reconcile a job once.
 
         Raises:
-            ApiError: the API server did not do what it should, for a reason that may pass.
-            OSError, TimeoutError: there is no answer.
+            ApiError: a request failed for a temporary reason.
+            OSError, TimeoutError: the API server did not respond.
         """
         async with self._large if self._caches.is_large(key) else nullcontext():
             return await self._reported(key)
 
     async def _reported(self, key: JobKey) -> ReconcileResult:
-        """Look at a job once; report if it is not known what there is in its namespace."""
+        """Reconcile a job once; report if the objects of its namespace are not known."""
         try:
             return await self._reconciled(key)
         except IncompleteError as error:
@@ -121,20 +121,20 @@ class JobReconciler:
 
     async def _reconciled(self, key: JobKey) -> ReconcileResult:
         document = self._document(key)
-        await self._give_up_groups(key)
+        await self._end_orphaned_groups(key)
         document = None if document is None else await self._caches.whole(key, document)
         if document is None:
             return ReconcileResult.FINE
-        result, stored = await self._looked(key, document)
-        for _ in range(1, LOOKS):
+        result, stored = await self._reconcile_stored(key, document)
+        for _ in range(1, MAX_RECONCILIATIONS):
             if stored is None:
                 break
             # What was remembered in the job, as that it is ours, is acted on at once.
-            last, stored = await self._looked(key, stored, written=True)
+            last, stored = await self._reconcile_stored(key, stored, written=True)
             result = result if last is ReconcileResult.FINE else last
         return result
 
-    async def _give_up_groups(self, key: JobKey) -> None:
+    async def _end_orphaned_groups(self, key: JobKey) -> None:
         """End the groups of Kueue of deleted jobs with this key: their finalizer keeps the pods, and the quota.
 
         In a namespace that is being deleted, jobs are deleted only when their pods are gone.
@@ -149,12 +149,12 @@ class JobReconciler:
         stored = "" if ends or not changes else uid_of(await self._objects.get(resource, name, namespace) or {})
         for change in changes:
             if labels_of(change.found).get(RUN_LABEL) != stored:
-                await self._objects.patch(PODS, _whichever(change.found), change.changes)
+                await self._objects.patch(PODS, _identity(change.found), change.changes)
 
-    async def _looked(
+    async def _reconcile_stored(
         self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
     ) -> tuple[ReconcileResult, Mapping[str, Any] | None]:
-        """Look at a job as it is stored; return what came of it, and the job where it was patched.
+        """Reconcile a stored job; return the result, and the job if it was patched.
 
         One that was `written` a moment ago is there.
         """
@@ -177,28 +177,28 @@ class JobReconciler:
         if subject.verdict == UNDECIDED and is_run(document):
             return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         actions = plan(subject, observed)
-        creates = any(isinstance(one, Create) for one in actions)
+        creates = any(isinstance(action, Create) for action in actions)
         if creates and not written and not await self._exists(subject, resource):
             return ReconcileResult.FINE, None
-        begins = creates or self._gets_room(subject, observed)
+        begins = creates or self._leaves_queue(subject, observed)
         if begins and (absent := await self._absent_claims(subject, namespace)):
-            await self._carried_out(key, subject, resource, observed, report(subject, observed, absent))
+            await self._carry_out(key, subject, resource, observed, report(subject, observed, absent))
             await self._write_event(document, RecordEvent("Warning", MISSING_CLAIM, absent))
             return ReconcileResult.AGAIN, None
-        done = await self._carried_out(key, subject, resource, observed, actions)
+        done = await self._carry_out(key, subject, resource, observed, actions)
         if done.result is ReconcileResult.AGAIN:
             self._undone[key] = self._undone.get(key, 0) + 1
         else:
             self._undone.pop(key, None)
         if done.blocked:
             actions = report(subject, observed, "; ".join(done.blocked))
-            await self._carried_out(key, subject, resource, observed, actions)
+            await self._carry_out(key, subject, resource, observed, actions)
         return done.result, done.stored
 
-    async def _carried_out(
+    async def _carry_out(
         self, key: JobKey, subject: Subject, resource: Resource, observed: Observed, actions: list[Action]
     ) -> _Done:
-        """Do what can be done, and return what came of it."""
+        """Carry out the actions that can be carried out, and return the result."""
         result, blocked, stored, postponed = ReconcileResult.FINE, list[str](), None, False
         errors: list[ApiError | OSError] = []
         for action in actions:
@@ -210,13 +210,13 @@ class JobReconciler:
             if postponed and isinstance(action, SetStatus | RecordEvent):
                 continue  # another status, with its Events, will also say what is in the way, or that pods run
             try:
-                stored = await self._do(key, subject, resource, action) or stored
+                stored = await self._carry_out_one(key, subject, resource, action) or stored
             except (ApiError, OSError) as error:
                 errors.append(error)
                 obstacle = await self._obstacle(key, subject.job.document, action, errors)
                 if obstacle is None:
                     return _Done(ReconcileResult.AGAIN, blocked)
-                # What one object does not take holds up nothing else, and it is tried again.
+                # An object that cannot be written holds up nothing else, and is retried.
                 blocked += [obstacle] if obstacle else []
                 if _is_claim(action):
                     return _Done(ReconcileResult.AGAIN, blocked)  # what mounts it is made after it
@@ -229,14 +229,14 @@ class JobReconciler:
         return _Done(ReconcileResult.AGAIN if errors else result, blocked, stored)
 
     def _starts_soon(self, key: JobKey, action: SetStatus, observed: Observed) -> bool:
-        """Return whether a status can wait because pods may run in a moment; the job is looked at again then."""
+        """Return whether a status can wait because pods may run in a moment; the job is reconciled again then."""
         left = starts_in(observed) if action.starting else 0.0
         if left > 0:
             self._later(key, left)
         return left > 0
 
     async def _observed(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Observed:
-        """Return what is there of a job, and why some of its pods are not."""
+        """Return the objects of a job, and why some of its pods do not exist."""
         namespace = key[1]
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         observed = replace(observed, terminating=self._caches.territory.is_terminating(namespace))
@@ -255,7 +255,7 @@ class JobReconciler:
         return replace(observed, uncreated=why)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
-        """Return a job; None where it is gone or not ours to look at, or where what we wrote of it is not seen yet."""
+        """Return a job; None if it is gone or not run here, or if the cache lacks the last write."""
         plural, namespace, name = key
         if plural not in self._caches.jobs:
             return None
@@ -264,9 +264,9 @@ class JobReconciler:
             self._caches.reader.forget(key)
             self._undone.pop(key, None)
             document = None
-        elif document["metadata"].get("resourceVersion") in self._replaced.get(key, ()):
+        elif document["metadata"].get("resourceVersion") in self._outdated.get(key, ()):
             return None  # it is looked at when that shows up
-        self._replaced.pop(key, None)
+        self._outdated.pop(key, None)
         return document
 
     def _subject(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Subject | None:
@@ -275,25 +275,27 @@ class JobReconciler:
             self._caches.reader.forget(key)  # there may be many, and they are looked at seldom
         return subject
 
-    async def _do(self, key: JobKey, subject: Subject, resource: Resource, action: Action) -> Mapping[str, Any] | None:
-        """Do it; return the job where it is patched."""
+    async def _carry_out_one(
+        self, key: JobKey, subject: Subject, resource: Resource, action: Action
+    ) -> Mapping[str, Any] | None:
+        """Carry out an action; return the job if it is patched."""
         document = subject.job.document
         match action:
             case Create(manifest):
-                if _is_claim(action) and await self._has(subject, manifest):
+                if _is_claim(action) and await self._is_own(subject, manifest):
                     return None
                 created = self._caches.seen.resource(manifest["kind"])
                 await self._objects.create(created, manifest)
-                self._wrote(created, manifest, "create")
+                self._log_write(created, manifest, "create")
             case Delete(found, foreground, force):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
                 await self._remove(of, found, "Foreground" if foreground else "Background", force=force)
             case Patch(found, changes):
                 of = resource if found is document else self._caches.seen.resource(found["kind"])
-                stored = await self._objects.patch(of, found if found is document else _whichever(found), changes)
-                self._wrote(of, found, "patch")
+                stored = await self._objects.patch(of, found if found is document else _identity(found), changes)
+                self._log_write(of, found, "patch")
                 if found is document:
-                    self._replaces(key, document, stored)
+                    self._mark_outdated(key, document, stored)
                     return keep_job(subject.job.kind)({**stored})
             case SetState(state):
                 return await self._store_state(key, subject, resource, state)
@@ -301,7 +303,7 @@ class JobReconciler:
                 changes = difference(status, mapping(document.get("status")))
                 stored = await self._objects.set_status(resource, document, changes)
                 self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
-                self._replaces(key, document, stored)
+                self._mark_outdated(key, document, stored)
             case RecordEvent():
                 await self._write_event(document, action)
         return None
@@ -309,7 +311,7 @@ class JobReconciler:
     async def _store_state(
         self, key: JobKey, subject: Subject, resource: Resource, state: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """Write the state and return the job. None where its CRD has no place for it, which is reported and retried."""
+        """Write the state and return the job; None if its CRD lacks the field, which is reported and retried."""
         document, crd = subject.job.document, subject.job.kind.qualified_plural
         change = {STATE: difference(state, mapping(mapping(document.get("status")).get(STATE)))}
         try:
@@ -320,7 +322,7 @@ class JobReconciler:
             stored = {}  # there is no status subresource
         else:
             self._metrics.writes.labels(f"{_label(resource)}/status", "patch").inc()
-            self._replaces(key, document, stored)
+            self._mark_outdated(key, document, stored)
         if mapping(mapping(stored.get("status")).get(STATE)) == state:
             return keep_job(subject.job.kind)({**stored})
         why = f"the CRD {crd} does not store status.{STATE}, so the job is not run: install the CRD of jobgate"
@@ -330,7 +332,7 @@ class JobReconciler:
         return None
 
     async def _exists(self, subject: Subject, resource: Resource) -> bool:
-        """Ask whether a job is still there.
+        """Ask the API server whether a job still exists.
 
         Each cache is a watch of its own: that what a deleted job owned is gone may be heard before the job's end.
         """
@@ -338,25 +340,25 @@ class JobReconciler:
         found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
         return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
 
-    async def _has(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
-        """Return whether an object that is not followed is there already, of this job."""
+    async def _is_own(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
+        """Return whether an object that is not watched exists already and belongs to this job."""
         metadata = manifest["metadata"]
         found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
         return found is not None and subject.crew.uid in controllers_of(found)
 
-    def _gets_room(self, subject: Subject, observed: Observed) -> bool:
-        """Return whether a job leaves its queue now, or gets no room as something was not there.
+    def _leaves_queue(self, subject: Subject, observed: Observed) -> bool:
+        """Return whether a job leaves its queue now, or got no room because it lacked something.
 
         What a user asks for is done first.
         """
-        if not is_run(subject.job.document) or self._dispatcher is None or needs_none(subject):
+        if not is_run(subject.job.document) or self._dispatcher is None or ignores_queues(subject):
             return False
         if any(asked_for(subject, observed)):
             return False
         return not subject.verdict or self._dispatcher.lacks(subject.crew.uid)
 
     async def _absent_claims(self, subject: Subject, namespace: str) -> str:
-        """Return which claims are not there that a job does not make itself; empty for none.
+        """Return which claims are absent that a job does not create itself; empty for none.
 
         While there are, the job gets no room in its queue.
         """
@@ -365,33 +367,33 @@ class JobReconciler:
             if await self._objects.get(CLAIMS, name, namespace) is None:
                 absent.append(name)
             if len(absent) == ABSENT:
-                break  # it is asked again and again while there are any, and one is enough to wait for
+                break  # absent claims are looked up again and again, and one is enough to wait for
         why = "; ".join(f"PersistentVolumeClaim {name} does not exist" for name in absent)
         if self._dispatcher is not None:
             self._dispatcher.set_lacking(subject.crew.uid, why)
         return why
 
-    def _replaces(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        """Remember that a job is not any more as it was read: what is decided of that would be rejected."""
+    def _mark_outdated(self, key: JobKey, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Remember that a read job is outdated: writes that are based on it would be rejected."""
         version = metadata_of(before).get("resourceVersion")
         if version and version != metadata_of(now).get("resourceVersion"):
-            self._replaced.setdefault(key, set()).add(version)
+            self._outdated.setdefault(key, set()).add(version)
 
     async def _remove(
         self, resource: Resource, found: Mapping[str, Any], propagation: str, *, force: bool = False
     ) -> None:
         try:
-            await self._objects.delete(resource, _whichever(found), propagation, force=force)
+            await self._objects.delete(resource, _identity(found), propagation, force=force)
         except ApiError as error:
             if not (error.absent or error.conflict):
                 raise
-            return  # it is gone, and another one may be there
-        self._wrote(resource, found, "delete")
+            return  # it is gone, or was replaced
+        self._log_write(resource, found, "delete")
 
     async def _obstacle(
         self, key: JobKey, document: Mapping[str, Any], action: Action, errors: Sequence[ApiError | OSError]
     ) -> str | None:
-        """Return what is in the way of an action, the last error, and write an Event of it.
+        """Return what blocks an action, by the last error, and write an Event about it.
 
         Empty where it may pass before it matters, None where the cache is behind.
 
@@ -399,8 +401,8 @@ class JobReconciler:
             ApiError, OSError: the job itself cannot be written, or the API server is away.
         """
         error = errors[-1]
-        if sum(not isinstance(one, ApiError) for one in errors) > 1:
-            raise error  # it is not about one object that there is no answer
+        if sum(not isinstance(each, ApiError) for each in errors) > 1:
+            raise error  # the API server responds to no request
         if isinstance(error, ApiError) and (error.conflict or error.absent or error.terminating):
             return None
         if isinstance(action, Create) and isinstance(error, ApiError) and error.exists:
@@ -427,7 +429,7 @@ class JobReconciler:
         return why
 
     async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
-        """Return what is wrong with the object that has the name of one to be created.
+        """Return what is wrong with the existing object of a name that is to be created.
 
         None where it is the job's own, and only the cache does not have it yet.
         """
@@ -454,7 +456,7 @@ class JobReconciler:
         said = reported.type, reported.reason, reported.message
         await write_job_event(self._objects, SOURCE, job, said, self._caches.clock())
 
-    def _wrote(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
+    def _log_write(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]
         self._metrics.writes.labels(_label(resource), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
@@ -462,28 +464,28 @@ class JobReconciler:
 
 
 def _label(resource: Resource) -> str:
-    """Return what metrics call a resource: with its group, as there are Jobs of several."""
+    """Return the name of a resource in metrics: with its group, because several groups have Jobs."""
     return ".".join(filter(None, (resource.plural, resource.group)))
 
 
 def _is_claim(action: Action) -> bool:
-    """Return whether an action makes a claim, which what mounts it waits for."""
+    """Return whether an action creates a claim. The pods that mount it are created later."""
     return isinstance(action, Create) and action.manifest["kind"] == "PersistentVolumeClaim"
 
 
 def starts_in(observed: Observed) -> float:
-    """Return for how many seconds it is worth waiting that pods run which were asked for a moment ago."""
+    """Return for how many seconds to wait until pods run that were created a moment ago."""
     asked = (
-        moment(mapping(one.get("status")).get("startTime")) or moment(metadata_of(one).get("creationTimestamp"))
-        for one in observed.jobs
+        moment(mapping(batch.get("status")).get("startTime")) or moment(metadata_of(batch).get("creationTimestamp"))
+        for batch in observed.jobs
     )
-    ages = ((observed.now - one).total_seconds() for one in asked if one is not None)
+    ages = ((observed.now - time).total_seconds() for time in asked if time is not None)
     # A clock that is behind the API server's waits for nothing.
     return max((STARTS - age for age in ages if age >= 0), default=0.0)
 
 
 def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the merge patch that makes of one object the other; lists are taken whole."""
+    """Return the merge patch from one object to another; lists are replaced as a whole."""
     patch: dict[str, Any] = dict.fromkeys(key for key in found if wanted.get(key) is None)
     for key, value in wanted.items():
         has = found.get(key)
@@ -496,7 +498,7 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
     return patch
 
 
-def _whichever(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the identity of an object, of any resourceVersion: others write its status all the time."""
+def _identity(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the identity of an object without its resourceVersion: others write its status all the time."""
     metadata = found["metadata"]
     return {"metadata": {key: metadata[key] for key in ("name", "namespace", "uid")}}

@@ -1,8 +1,8 @@
-"""Operators that run beside: two that run one job would fight for it.
+"""Finds operators that run the same jobs: two programs that run one job would undo each other's work.
 
 Names prove nothing: anyone who may create a Deployment or a Lease in some namespace can give it an operator's name, and
-would keep the runner from starting. So what has such a name counts only if its service account may do an operator's
-work, to write the status of jobs in all namespaces, which only an administrator grants.
+would keep the runner from starting. So an object with such a name counts only if its service account may write the
+status of jobs in all namespaces, which only an administrator grants.
 """
 
 from __future__ import annotations
@@ -23,53 +23,55 @@ from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
 from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
 
-#: Of a namespace, so many Deployments and so many Leases with an operator's name are looked into.
-LOOKS: Final = 16
-#: Where operators are looked for.
+#: Most Deployments, and most Leases, with an operator's name that are examined in a namespace.
+MAX_EXAMINED: Final = 16
+#: The resource of the workloads of operators.
 DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
 
 
 async def rivals(kind: JobKind, cluster: ClusterClient, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
-    """Return the operators of a kind that are alive, in words.
+    """Return the running operators of a kind, for messages.
 
-    `ignored` are Deployments and Leases that are known to be none, as `<namespace>/<name>`.
+    `ignored` are Deployments and Leases that are known to be no operators, as `<namespace>/<name>`.
 
     Raises:
-        ApiError: the API server does not tell.
+        ApiError: the API server rejects the request.
     """
     runner = runner_of(kind)
-    words, left_out, found = runner.rivals if runner else (), set(ignored), list[str]()
-    for what, resource in (("Deployment", DEPLOYMENTS), ("Lease", LEASES)):
-        looked = Counter[str]()
-        async for one in _objects(cluster, resource):
-            metadata = metadata_of(one)
+    patterns, ignored_names, operators = runner.rivals if runner else (), set(ignored), list[str]()
+    for kind_name, resource in (("Deployment", DEPLOYMENTS), ("Lease", LEASES)):
+        examined = Counter[str]()
+        async for document in _objects(cluster, resource):
+            metadata = metadata_of(document)
             name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
-            names = (name, *(_images(one) if resource == DEPLOYMENTS else ()))
-            if f"{namespace}/{name}" in left_out or not any(word in called for called in names for word in words):
+            names = (name, *(_images(document) if resource == DEPLOYMENTS else ()))
+            matches = any(pattern in candidate for candidate in names for pattern in patterns)
+            if f"{namespace}/{name}" in ignored_names or not matches:
                 continue
-            looked[namespace] += 1
-            if looked[namespace] > LOOKS:
+            examined[namespace] += 1
+            if examined[namespace] > MAX_EXAMINED:
                 continue
             if resource == DEPLOYMENTS:
-                account = _account(_template(one)) if whole(mapping(one.get("status")).get("readyReplicas")) else ""
+                ready = whole(mapping(document.get("status")).get("readyReplicas"))
+                account = _account(_template(document)) if ready else ""
             else:
-                account = await _account_of_holder(cluster, namespace, _holder(one, now))
-            if account and await _is_able(kind, cluster, namespace, account):
-                found.append(f"{what} {namespace}/{name}")
-    return found
+                account = await _account_of_holder(cluster, namespace, _holder(document, now))
+            if account and await _may_write_status(kind, cluster, namespace, account):
+                operators.append(f"{kind_name} {namespace}/{name}")
+    return operators
 
 
-async def _is_able(kind: JobKind, cluster: ClusterClient, namespace: str, account: str) -> bool:
-    """Return whether a service account may do an operator's work."""
+async def _may_write_status(kind: JobKind, cluster: ClusterClient, namespace: str, account: str) -> bool:
+    """Return whether a service account may write the status of jobs in all namespaces, as an operator does."""
     user, groups = service_account(namespace, account)
     attributes = {"verb": "update", "group": kind.group, "resource": kind.plural, "subresource": "status"}
     return await is_allowed(cluster, user, groups, **attributes)
 
 
 async def _account_of_holder(cluster: ClusterClient, namespace: str, holder: str) -> str:
-    """Return the service account of the pod that holds a Lease; empty where no pod there does."""
-    # Leader election of Go's operators: the pod's name, and something that is new at each start. Anyone may write a
-    # Lease: a holder that no pod can be called is not asked about.
+    """Return the service account of the pod that holds a Lease; empty if no pod of the namespace does."""
+    # Operators in Go write the name of their pod, and a suffix that is new at each start. Anyone may write a Lease: a
+    # holder that cannot be the name of a pod is not looked up.
     name = holder.partition("_")[0]
     pod = None if dns_subdomain(name) else await cluster.get(PODS, name, namespace)
     return "" if pod is None else _account(spec_of(pod))
@@ -80,7 +82,7 @@ def _account(pod: Mapping[str, Any]) -> str:
 
 
 def _template(deployment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the spec of a Deployment's pods."""
+    """Return the pod spec of a Deployment."""
     return spec_of(mapping(spec_of(deployment).get("template")))
 
 
@@ -91,12 +93,12 @@ def _images(deployment: Mapping[str, Any]) -> list[str]:
 
 async def _objects(cluster: ClusterClient, resource: Resource) -> AsyncIterator[Mapping[str, Any]]:
     async for page in cluster.pages(resource):
-        for one in page.items:
-            yield one
+        for document in page.items:
+            yield document
 
 
 def _holder(lease: Mapping[str, Any], now: datetime) -> str:
-    """Return who holds a Lease; empty for nobody."""
+    """Return the holder of a Lease; empty if it has expired or has none."""
     spec = mapping(lease.get("spec"))
     renewed = moment(spec.get("renewTime"))
     seconds = whole(spec.get("leaseDurationSeconds")) or 0
@@ -105,5 +107,5 @@ def _holder(lease: Mapping[str, Any], now: datetime) -> str:
 
 
 def now() -> datetime:
-    """Return the time."""
+    """Return the current time."""
     return datetime.now(UTC)

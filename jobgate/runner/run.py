@@ -1,4 +1,4 @@
-"""The life of the runner: see that nobody else runs these jobs, know what there is, and look at job after job."""
+"""Runs the runner: checks that no operator runs the same jobs, fills the caches, and reconciles the jobs."""
 
 from __future__ import annotations
 
@@ -47,32 +47,32 @@ from jobgate.serving.reload import FileReloader
 
 #: The label `controller` of metrics.
 NAME: Final = "jobgate-runner"
-#: How many jobs are looked at at once.
+#: Jobs that are reconciled at the same time.
 WORKERS: Final = 32
-#: An object's change is waited out for so long, in seconds: pods of one job start together.
+#: Seconds between a change of an object and the reconciliation: pods of one job start together.
 SETTLE: Final = 0.1
-#: Delays after failures to learn what is installed: a process that ends instead waits for minutes to be started again.
+#: Delays after failures to find out what is installed. A process that exits may be restarted only after minutes.
 BEGIN: Final = Backoff(first=1.0, most=10.0)
-#: While PodGroups cannot be read, it is asked this often, in seconds, whether another version is served.
+#: Seconds between lookups of the served version while PodGroups cannot be read.
 VERSION_PERIOD: Final = 10.0
 
 _logger = logging.getLogger("jobgate")
 
 
 class VersionChanged(Exception):
-    """PodGroups cannot be read in the version that is followed, and are served in another one.
+    """PodGroups cannot be read in the watched version, and are served in another one.
 
-    Its argument is how gangs are formed then.
+    The argument is the new `Grouping`.
     """
 
 
 class OperatorRunning(Exception):
-    """An operator of a kind is alive, and the kind's jobs cannot be run beside it."""
+    """An operator of a kind is running; two programs must not run the same jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerSettings:
-    """How the runner works.
+    """Settings of the runner.
 
     Attributes:
         domain: of the cluster's Services.
@@ -109,7 +109,7 @@ class RunnerController:
         metrics: ControllerMetrics,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        """Create a runner that does nothing yet. `clock` gives the time by which the API server stamps objects."""
+        """Create a runner that is not started. `clock` returns the time as the API server sees it."""
         self._clock = clock
         self._cluster = cluster
         self._kinds = tuple(kinds)
@@ -119,15 +119,15 @@ class RunnerController:
 
     @property
     def settled(self) -> bool:
-        """Whether it is known what there is."""
+        """Whether all caches are filled."""
         return self._work is not None and self._work.settled
 
     async def work(self) -> None:
-        """Work, for ever.
+        """Work until cancelled.
 
         Raises:
             OperatorRunning: an operator of one of the kinds is running.
-            ApiError: the API server refuses to tell whether one is, or what is installed.
+            ApiError: the API server rejects the requests that find out whether one is, or what is installed.
         """
         queueing, groups = await self._begin()
         while True:
@@ -139,7 +139,7 @@ class RunnerController:
                 _logger.warning("PodGroups are served in another version, starting again")
 
     async def _begin(self) -> tuple[QueueingArguments | None, Grouping | None]:
-        """Return how pods are queued and gangs formed, once nobody else runs these jobs and the API server answers."""
+        """Return how pods are queued and gangs formed, once no operator runs these jobs and the API server responds."""
         failures = 0
         while True:
             try:
@@ -155,7 +155,7 @@ class RunnerController:
             await asyncio.sleep(BEGIN.seconds(failures))
 
     async def _work_with(self, groups: Grouping | None, queueing: QueueingArguments | None) -> None:
-        """Work, for ever, with gangs as they are formed now.
+        """Work until cancelled, with one way to form gangs.
 
         Raises:
             ExceptionGroup: of `VersionChanged`.
@@ -200,8 +200,10 @@ class RunnerController:
             *of_queues,
         ]
         ours = self._cluster.labelled(RUN_LABEL)
-        informers: list[tuple[Informer[Any], Api]] = [(one, self._cluster) for one in of_all]
-        informers += [(one, self._cluster if of == COMMANDS else ours) for of, one in seen.informers.items()]
+        informers: list[tuple[Informer[Any], Api]] = [(informer, self._cluster) for informer in of_all]
+        informers += [
+            (informer, self._cluster if resource == COMMANDS else ours) for resource, informer in seen.informers.items()
+        ]
         keys = partial(known_jobs, jobs)
         self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
@@ -220,27 +222,27 @@ class RunnerController:
             self._work = None
 
     async def alone(self) -> None:
-        """See that nobody else runs these jobs.
+        """Check that no operator runs these jobs.
 
         Raises:
             OperatorRunning: an operator of one of the kinds is running.
-            ApiError: the API server does not tell whether one is.
+            ApiError: the API server rejects the requests that find out whether one is.
         """
         for kind in self._kinds:
-            if found := await rivals(kind, self._cluster, self._clock(), self._settings.ignored_operators):
+            if operators := await rivals(kind, self._cluster, self._clock(), self._settings.ignored_operators):
                 raise OperatorRunning(
-                    f"{kind.qualified_plural} is run by {', '.join(found)}: stop it first, or leave out --run. If it "
-                    "does not run these jobs, name it with --ignore-operator"
+                    f"{kind.qualified_plural} is run by {', '.join(operators)}: stop it first, or leave out --run. If "
+                    "it does not run these jobs, name it with --ignore-operator"
                 )
 
 
 def reloader_of(path: Path, use: Callable[[Queues], None], current: Queues | None = None) -> FileReloader[Queues]:
-    """Return what uses the queues of a file when it changes."""
+    """Return the reloader that uses the queues of a file when it changes."""
     return FileReloader(path, lambda content: read_queues(content.decode()), use, "queues", current)
 
 
 async def queueing_in(cluster: ClusterClient, settings: RunnerSettings) -> QueueingArguments | None:
-    """Return which system schedules gangs and queues pods: Kueue where it is installed and no other choice is made.
+    """Return which system schedules gangs and queues pods: by default Kueue, if it is installed.
 
     Raises:
         ApiError: the API server does not tell whether Kueue is installed.
@@ -268,24 +270,24 @@ async def queueing_in(cluster: ClusterClient, settings: RunnerSettings) -> Queue
 
 
 async def grouping_in(cluster: ClusterClient, arguments: QueueingArguments | None) -> Grouping | None:
-    """Return how gangs are formed: groups are of the newest version that the API server serves.
+    """Return how gangs are formed, with the newest version of PodGroups that the API server serves.
 
     Raises:
         ApiError: the API server does not tell whether it serves a version.
     """
     if arguments is None:
         return None
-    formed = grouping(arguments, await _served_version(cluster, arguments))
-    if formed is None:
+    groups = grouping(arguments, await _served_version(cluster, arguments))
+    if groups is None:
         reason = f"the API server serves no PodGroup of {', '.join(versions(arguments.system))}"
         _logger.warning("no gangs", extra={"fields": {"reason": reason}})
-    return formed
+    return groups
 
 
 async def version_stays(
     cluster: ClusterClient, queueing: QueueingArguments, followed: Resource, groups: Informer[dict[str, Any]]
 ) -> None:
-    """Wait for as long as PodGroups are served in the version that is followed, or in none.
+    """Wait as long as PodGroups are served in the watched version, or in none.
 
     Raises:
         VersionChanged: they cannot be read in that version, and are served in another one.
@@ -323,7 +325,7 @@ async def _serves(cluster: ClusterClient, resource: Resource) -> bool:
 
 
 def known_jobs(jobs: Jobs) -> Iterator[JobKey]:
-    """Yield all jobs, without those of kinds whose cache is unknown: they are looked at when it is filled again."""
+    """Yield all jobs, except of kinds whose cache is unknown: they are reconciled when it is filled again."""
     for plural, (_, _, informer) in jobs.items():
         with suppress(LookupError):
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping

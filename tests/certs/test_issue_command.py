@@ -239,5 +239,5 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(
     result = CliRunner().invoke(main, ["certs", "issue", "--dir", str(folder)])
     assert (result.exit_code, result.stderr) == (
         2,
-        "Error: cryptography is not installed: pip install 'jobgate[server,certs,cluster]'\n",
+        "Error: cryptography is not installed: pip install 'jobgate[certs]'\n",
     )

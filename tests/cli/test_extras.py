@@ -13,6 +13,8 @@ from typing import NamedTuple
 import pytest
 from packaging.requirements import Requirement
 
+from jobgate.cli.extras import import_fault
+
 _ROOT = Path(__file__).resolve().parents[2]
 #: Runs commands, one after the other, where the import path holds the standard library and one folder.
 _RUN = """
@@ -117,6 +119,23 @@ def test_an_extra_runs_its_commands_and_others_name_the_extra_that_they_need(
         assert "resource not installed" not in output
     else:
         assert (code, "is not installed: pip install 'jobgate[" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("package", "extras", "named"),
+    [
+        ("cryptography", "server,certs,cluster", "certs"),
+        ("kubernetes.client", "server,cluster", "cluster"),
+        ("aiohttp", "server", "server"),
+        ("aiohttp", "server,cluster", "server,cluster"),
+        ("prometheus_client", "all", "server"),
+        ("opentelemetry", "server", "traces"),
+    ],
+)
+def test_only_the_extra_that_has_the_package_is_named(package: str, extras: str, named: str) -> None:
+    fault = import_fault(ImportError(name=package), extras)
+    assert fault is not None
+    assert fault.message.endswith(f"pip install 'jobgate[{named}]'")
 
 
 def test_a_package_that_another_distribution_has_overwritten_is_named_and_repaired(tmp_path: Path) -> None:

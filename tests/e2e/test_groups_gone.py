@@ -1,5 +1,6 @@
-"""The CRD of PodGroups is deleted while the runner works, and comes back."""
+"""PodGroups: who creates them, and what happens while their CRD is gone."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,14 @@ from typing import Any
 import pytest
 
 from controlplane.client import ClusterApi
-from controlplane.runner import runner
+from controlplane.controller import controller
+from controlplane.runner import RUN, runner
 from controlplane.simulation import end_pod
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
+from jobgate.names import MANAGED_BY
 from tests.e2e.test_kueue import CRDS, SCHEMA
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
@@ -82,3 +85,24 @@ def test_new_gangs_wait_while_podgroups_are_gone_and_running_jobs_go_on(
         create_crd(whole_api)
         during.until("Running")
         assert space.names("podgroups", GROUP) == ["during"]
+
+
+@pytest.mark.usefixtures("groups")
+def test_only_the_runner_creates_the_groups_of_its_jobs(
+    whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
+) -> None:
+    """In Volcano v1.15, a PodGroup of another minimum that exists for half a second lets single pods start."""
+    space, settings = Space(whole_api, whole_namespace), ["--queueing=coscheduling"]
+    with (
+        controller(whole_controlplane, tmp_path, [*RUN, *settings]),
+        runner(whole_controlplane, tmp_path / "log", settings, queueing="coscheduling"),
+    ):
+        version = whole_api.get(f"/apis/{GROUP}/podgroups")[1]["metadata"]["resourceVersion"]
+        jobs = [gang(f"gang-{number}") for number in range(5)]
+        runs = [Run(space, {**job, "spec": {**job["spec"], "minAvailable": 2}}) for job in jobs]
+        for run in runs:
+            run.until("Running")
+    path = f"/apis/{GROUP}/podgroups?watch=1&resourceVersion={version}&timeoutSeconds=1"
+    events = map(json.loads, whole_controlplane.kubectl("get", "--raw", path).stdout.splitlines())
+    written = [(event["type"], event["object"]["metadata"]["labels"][MANAGED_BY[0]]) for event in events]
+    assert written == [("ADDED", "jobgate-runner")] * len(runs)

@@ -10,7 +10,7 @@ import pytest
 from jobgate.cluster.informer import ApiError
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.vcjob import VCJOB
-from jobgate.runner.rivals import DEPLOYMENTS, LOOKS, rivals
+from jobgate.runner.rivals import DEPLOYMENTS, MAX_EXAMINED, rivals
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ABLE = "system:serviceaccount:di-system:di-orchestrator"
@@ -117,7 +117,7 @@ async def test_a_namespace_full_of_leases_costs_few_calls_and_hides_nobody() -> 
     leases = [*(lease(LIVE, namespace="tenant") for _ in range(200)), lease(LIVE)]
     cluster: Any = Cluster([deployment("di-operator", namespace="tenant") for _ in range(200)], leases)
     assert await rivals(DIJOB, cluster, NOW) == ["Lease di-system/12841a5d.opendilab.org"]
-    assert len(cluster.reviews) == 2 * LOOKS + 1
+    assert len(cluster.reviews) == 2 * MAX_EXAMINED + 1
 
 
 async def test_an_operator_that_is_ignored_is_not_asked_about() -> None:

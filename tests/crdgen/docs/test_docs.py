@@ -129,6 +129,13 @@ def test_a_pattern_of_items_is_in_the_description_of_the_list() -> None:
     )
 
 
+def test_a_list_in_a_description_stays_one_in_its_cell() -> None:
+    text = "Values:\n- a: the\n  first\n- b\n\nMore."
+    assert "| `a` | string |  | Values:<br>- a: the first<br>- b<br>More. |" in fields(
+        {"": obj(a={"type": "string", "description": text})}
+    )
+
+
 def test_quantities_are_no_patterns() -> None:
     usual = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
     for pattern in (usual, QUANTITY_PATTERN):
