@@ -20,6 +20,7 @@ from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins import Member
 from jobgate.plugins.crew import COMPLETION_INDEX
 from jobgate.plugins.queueing import Grouping, Queueing, QueueingArguments, System
+from jobgate.runner.gangs import given_up
 from jobgate.runner.rendering import batch_job, beside
 from jobgate.runner.subject import Subject, read
 from tests.operators.conftest import env_of
@@ -440,3 +441,34 @@ def test_a_job_that_no_indexed_job_can_hold_is_not_run(replicas: int, is_run: bo
     job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"] = replicas
     (kind,) = (one for one in KINDS if one.kind == job["kind"])
     assert (read(kind, job) is not None) == is_run
+
+
+def grouped(group: str, phase: str, retriable: str = "", count: int = 2) -> dict[str, Any]:
+    """A pod of a group of Kueue."""
+    annotations = {"kueue.x-k8s.io/pod-group-total-count": str(count)}
+    annotations |= {"kueue.x-k8s.io/retriable-in-group": retriable} if retriable else {}
+    labels = {"kueue.x-k8s.io/pod-group-name": group}
+    return {"metadata": {"name": group, "labels": labels, "annotations": annotations}, "status": {"phase": phase}}
+
+
+@pytest.mark.parametrize(
+    ("case", "pods", "kept", "ended"),
+    [
+        ("one of a group", [grouped("a", "Failed"), grouped("a", "Running")], (), ["a"]),
+        ("one of each group", [grouped("a", "Failed"), grouped("b", "Pending")], (), ["a", "b"]),
+        ("none of a group that goes on", [grouped("a", "Failed"), grouped("b", "Failed")], ("a",), ["b"]),
+        ("none twice", [grouped("a", "Failed", "false"), grouped("a", "Failed")], (), []),
+        ("one that a user annotated otherwise", [grouped("a", "Failed", "true")], (), ["a"]),
+        ("none of a group that has succeeded whole", [grouped("a", "Succeeded")] * 2, (), []),
+        ("one that has succeeded in part", [grouped("a", "Succeeded"), grouped("a", "Failed")], (), ["a"]),
+        ("none without a group", [{"metadata": {"name": "x"}, "status": {"phase": "Failed"}}], (), []),
+    ],
+)
+def test_a_group_of_kueue_ends_by_an_annotation_of_one_pod(
+    case: str, pods: list[dict[str, Any]], kept: tuple[str, ...], ended: list[str]
+) -> None:
+    """Kueue v0.19 frees the quota of a group whose pods have all succeeded by itself."""
+    changes = [*given_up(pods, kept)]
+    assert [change.found["metadata"]["name"] for change in changes] == ended, case
+    expected = {"metadata": {"annotations": {"kueue.x-k8s.io/retriable-in-group": "false"}}}
+    assert all(change.changes == expected for change in changes)
