@@ -88,15 +88,20 @@ class ConfiguredKind(JobKind):
         return read_spec(self.entry, document)
 
     def all_fields(self, name: str) -> tuple[Field, ...]:
-        """Return the field of the name that rules use. A rule about a field that the kind has is always called."""
+        """Return the field of the name that rules use. A rule about tasks is always called."""
+        if name not in self._resolved:
+            self._resolved[name] = (self._named(name),)
+        return self._resolved[name]
+
+    def _named(self, name: str) -> Field:
         steps = _own_fields(self.entry).get(name)
         if name.startswith(ANNOTATIONS):
-            return (self._resolve(name, name),)
+            return self._resolve(name, name)
         if name.partition(".")[0] == "tasks":
-            return (Field(Path("spec"), tuple(name.split(".")[:2]), ("metadata",)),)
+            return Field(Path("spec"), tuple(name.split(".")[:2]), ("metadata",))
         if steps is None and name not in self.known_fields:
             raise UnknownField(name)
-        return (Field(Path("spec") / name) if steps is None else Field(join(steps), (name,), ("metadata",)),)
+        return Field(Path("spec") / name) if steps is None else Field(join(steps), (name,), tuple(map(str, steps)))
 
     def hides(self, path: Path) -> bool:  # noqa: ARG002
         """Return False: rules handle any JSON in pod templates, and other broken fields count as absent."""

@@ -12,6 +12,7 @@ from jobgate.configured.kind import ConfiguredKind
 from jobgate.configured.tasks import located
 from jobgate.jobs.binding import looks_up
 from jobgate.jobs.context import Context
+from jobgate.jobs.crew import PLUGINS
 from jobgate.jobs.job import Job, computed_once, own_priority_class
 from jobgate.jobs.task import Task
 from jobgate.names import dns_1035_label, dns_label, dns_subdomain
@@ -215,9 +216,17 @@ def _named(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
         yield from _named(part, path / step)
 
 
+@rule(f"annotations.{PLUGINS}")
+def plugins_reach_pods(job: Job[Any], _: Context) -> Iterator[Notice]:
+    """Pods get plugins only if the entry says how they are recognized."""
+    path = (Path("metadata") / "annotations").key(PLUGINS)
+    yield Notice(path, f"has no effect: the description of {job.kind.kind} does not say how its pods are recognized")
+
+
 def own_rules(entry: Entry) -> tuple[Rule, ...]:
     """Return the rules that only configured kinds have, for an entry."""
     rules = [counts_are_within_their_bounds, priority_classes_exist, quotas_can_hold_the_job, named_objects_exist]
+    rules += [] if entry.members else [plugins_reach_pods]
     rules += [restart_policies_are_allowed] if entry.operator.restart_policy else []
     return (*rules, *([_queue_rule(entry.queue_of)] if entry.fields_.queue else []))
 

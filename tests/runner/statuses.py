@@ -202,7 +202,7 @@ class Trial:
         assert job == right, "\n".join([*self.story, f"{job}", f"{right}"])
         if self.kind == "DIJob":
             true = [one["type"] for one in self.world.status["conditions"] if one["status"] == "True"]
-            assert true == [self.seen[-1]]
+            assert true == [self.seen[-1]] == [self.world.status["conditions"][-1]["type"]]
             assert self.world.status["reschedules"] == self.rescheduled
             assert self.world.status["restarts"] <= 4
 

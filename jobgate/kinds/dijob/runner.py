@@ -84,7 +84,7 @@ class DIJobRunner(Runner[DIJobSpec]):
         }
 
     def status(self, job: Job[DIJobSpec], progress: Progress) -> dict[str, Any]:
-        """Return the status. The types of its conditions are phases: exactly one is True."""
+        """Return the status. The types of its conditions are phases: exactly one is True, the last."""
         stored = dict(job.document.get("status") or {})
         conditions = conditions_of(job)
         for entered in progress.entered[:-1]:
@@ -99,7 +99,7 @@ class DIJobRunner(Runner[DIJobSpec]):
         status = {
             **stored,
             "phase": phase,
-            "conditions": set_condition(conditions, condition, progress),
+            "conditions": set_condition(conditions, condition, progress, last=True),
             "restarts": progress.restarts,
             "reschedules": stored.get("reschedules", 0) + (RunPhase.RESCHEDULING in progress.entered),
         }
