@@ -161,7 +161,10 @@ class Runner(ABC, Generic[Spec]):
     policies_before_success: bool = False
 
     def retry(self, job: Job[Spec], task: Task) -> Retry:
-        """Return how failed pods of a task are replaced. Called whenever its batch Job is created or updated."""
+        """Return how failed pods of a task are replaced. Called at each look, so an edit of the job may change `limit`.
+
+        The other fields apply from the creation of the task's next batch Job on.
+        """
         return Retry()
 
     def policies(self, job: Job[Spec]) -> Iterable[LifecyclePolicy]:

@@ -27,7 +27,7 @@ from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, polic
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
-from webhook.values import items, mapping, metadata_of, objects, spec_of
+from webhook.values import items, mapping, metadata_of, objects, spec_of, text
 
 #: Container restarts at which a task has failed, if the kind has no `maxRetry` (Volcano's default).
 MAX_RETRY: Final = 3
@@ -132,27 +132,33 @@ def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
                 continue
             if pod.phase == "Failed" and index < subject.replicas(task.name) and not task.suspended:
                 earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
-                if all(time <= pod.ended for time in earlier) and is_replaced(subject, task, pod):
+                if all(time <= pod.ended for time in earlier) and is_replaced(task, pod):
                     yield pod
             elif pod.is_live and (pod.uid in subject.state.deleted or (pod.deleted and not acts_on_job)):
                 yield pod
 
 
-def is_replaced(subject: Subject, task: TaskSeen, pod: PodSeen) -> bool:
-    """Return whether the Job controller replaces a failed pod."""
-    if spec_of(task.batch or {}).get("backoffLimitPerIndex") != _NO_LIMIT:
+def is_replaced(task: TaskSeen, pod: PodSeen) -> bool:
+    """Return whether the Job controller replaces a failed pod.
+
+    The fields of the batch Job decide: the policies of the job may have changed since it was created.
+    """
+    spec = spec_of(task.batch or {})
+    if spec.get("backoffLimitPerIndex") != _NO_LIMIT:
         return False  # an earlier version made the batch Job, or the runner answers
-    for rule in batch_job_fields(subject, task.name).get("podFailurePolicy", {}).get("rules", ()):
-        on_exit_codes = rule.get("onExitCodes")
-        if on_exit_codes is None:
-            if pod.condition("DisruptionTarget"):
-                return True
-            continue
-        name, inside = on_exit_codes.get("containerName"), on_exit_codes["operator"] == "In"
-        codes = (code for container, code in pod.exit_codes if code and name in {None, container})
-        if any((code in on_exit_codes["values"]) == inside for code in codes):
-            return False
-    return True
+    rules = (rule for _, rule in objects(mapping(spec.get("podFailurePolicy")).get("rules")))
+    action = next((rule.get("action") for rule in rules if _applies(rule, pod)), "Count")
+    return action not in {"FailJob", "FailIndex"}
+
+
+def _applies(rule: Mapping[str, Any], pod: PodSeen) -> bool:
+    """Return whether a rule of a `podFailurePolicy` applies to a failed pod."""
+    conditions = (text(pattern.get("type")) for _, pattern in objects(rule.get("onPodConditions")))
+    on_exit_codes = mapping(rule.get("onExitCodes"))
+    name, values = on_exit_codes.get("containerName"), {*items(on_exit_codes.get("values"))}
+    codes = (code for container, code in pod.exit_codes if values and code and name in {None, container})
+    inside = on_exit_codes.get("operator") == "In"
+    return any(map(pod.condition, conditions)) or any((code in values) == inside for code in codes)
 
 
 def finalizers_of(pod: PodSeen) -> list[str]:
@@ -208,25 +214,14 @@ def _of_pods(subject: Subject, task: TaskSeen) -> Iterator[Incident]:
     for pod in task.pods:
         if pod.index >= replicas or (pod.uid in by_runner and (pod.deleted or pod.phase == "Failed")):
             continue
-        newest, evicted = task.newest[pod.index], is_evicted(pod)
+        newest = task.newest[pod.index]
         over = newest is not pod and newest.phase in {"Running", "Succeeded"}
-        if failed_by_itself(pod):
+        if pod.failed_by_itself:
             yield Incident(pod.ended, LifecycleEvent.POD_FAILED, task.name, pod, pod.exit_code, over)
-        elif evicted or (pod.deleted and pod.phase != "Succeeded" and not task.deletes(pod)):
+        elif task.taken_away(pod):
             yield Incident(pod.deleted or pod.ended, LifecycleEvent.POD_EVICTED, task.name, pod, None, over)
         elif pod.phase == "Pending" and newest is pod:
             yield Incident(pod.created, LifecycleEvent.POD_PENDING, task.name, pod)
-
-
-def failed_by_itself(pod: PodSeen) -> bool:
-    """Return whether a pod has failed by itself: it was not evicted or deleted before."""
-    return pod.phase == "Failed" and not is_evicted(pod) and not (pod.deleted and pod.deleted <= pod.ended)
-
-
-def is_evicted(pod: PodSeen) -> bool:
-    """Return whether Kubernetes took a pod away: an eviction, a preemption, a node that is gone."""
-    reason = mapping(pod.document.get("status")).get("reason")
-    return bool(pod.condition("DisruptionTarget")) or reason in {"Evicted", "Preempting"}
 
 
 def _of_task(subject: Subject, task: TaskSeen) -> Iterator[Incident]:
@@ -397,14 +392,14 @@ def failures_of(task: TaskSeen) -> int:
 
     The Job controller does not count the pods of `released`; those that it has counted may be gone.
     """
-    return max(task.count("failed"), sum(map(failed_by_itself, task.pods)))
+    return max(task.count("failed"), sum(pod.failed_by_itself for pod in task.pods))
 
 
 def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
     """Return the number of failed pods that were replaced in the current attempt and count, of a task or of all."""
     counts = not subject.runner.counts_actions_only
     tasks = [task for task in sight.tasks.values() if counts and name in {"", task.name}]
-    return sum(failed_by_itself(pod) and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
+    return sum(pod.failed_by_itself and task.newest[pod.index] is not pod for task in tasks for pod in task.pods)
 
 
 def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
-from jobgate.runner.failures import failed_by_itself, failures_of, is_evicted, is_replaced, restarts_of
+from jobgate.runner.failures import failures_of, is_replaced, restarts_of
 from jobgate.runner.subject import Sight, Subject, TaskSeen, moment
 from webhook.values import labels_of, mapping, metadata_of, spec_of, text, whole
 
@@ -47,7 +47,7 @@ def _task(subject: Subject, sight: Sight, seen: TaskSeen) -> TaskProgress:
         # A pod ends before its batch Job has counted it.
         succeeded=min(max(seen.count("succeeded"), sum(pod.phase == "Succeeded" for pod in newest)), replicas),
         failed=failures_of(seen),
-        evicted=sum(pod.phase == "Failed" and is_evicted(pod) for pod in pods),
+        evicted=sum(pod.phase == "Failed" and pod.evicted for pod in pods),
         released=seen.batch is not None and not seen.suspended,
         complete=bool(seen.condition("Complete")) or replicas == 0,
         success_age=(sight.observed.now - completed).total_seconds() if completed else 0,
@@ -152,15 +152,15 @@ def _replaced(subject: Subject, sight: Sight) -> Iterator[tuple[RunPhase, str]]:
             continue
         for pod in pods:
             called = text(metadata_of(pod.document).get("name"))
-            if failed_by_itself(pod):
+            if pod.failed_by_itself:
                 code = "" if pod.exit_code is None else f" with exit code {pod.exit_code}"
                 # Containers are restarted in a pod, or an earlier version made the batch Job.
                 of_task = "backoffLimitPerIndex" not in spec_of(seen.batch)
-                if of_task or is_replaced(subject, seen, pod):
+                if of_task or is_replaced(seen, pod):
                     yield RunPhase.RESTARTING, f"{called} failed{code}"
-            elif is_evicted(pod) or (pod.deleted and pod.phase != "Succeeded" and not seen.deletes(pod)):
+            elif seen.taken_away(pod):
                 by_runner = pod.uid in subject.state.deleted
-                why = "is restarted" if by_runner else "is evicted" if is_evicted(pod) else "is deleted"
+                why = "is restarted" if by_runner else "is evicted" if pod.evicted else "is deleted"
                 yield RunPhase.RESTARTING if by_runner else RunPhase.RESCHEDULING, f"{called} {why}"
         if not seen.suspended and len(pods) < min(previous, replicas):
             yield RunPhase.RESCHEDULING, f"{min(previous, replicas) - len(pods)} pods of task {name} are gone"

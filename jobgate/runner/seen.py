@@ -88,6 +88,9 @@ def keep_object(kind: str, resource: Resource) -> Callable[[dict[str, Any]], dic
             kept[SHARES] = True
         if kind == "Job":
             kept[ASKS] = written_amounts(amounts_of(mapping(spec_of(document).get("template"))))
+            if policy := spec_of(document).get("podFailurePolicy"):
+                # The whole: the API server allows more exit codes than `project` keeps of a list.
+                kept["spec"]["podFailurePolicy"] = policy
         return kept
 
     return keep

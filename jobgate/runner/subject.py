@@ -252,6 +252,16 @@ class PodSeen:
         return self.phase == "Running" and bool(self.condition("Ready"))
 
     @property
+    def evicted(self) -> bool:
+        """Whether Kubernetes took it away: an eviction, a preemption, a node that is gone."""
+        return bool(self.condition("DisruptionTarget")) or self._status.get("reason") in {"Evicted", "Preempting"}
+
+    @property
+    def failed_by_itself(self) -> bool:
+        """Whether it has failed, and was not evicted or deleted before."""
+        return self.phase == "Failed" and not self.evicted and not (self.deleted and self.deleted <= self.ended)
+
+    @property
     def active(self) -> bool:
         """Whether it runs, or has a node and has finished its init containers."""
         return self.phase == "Running" or (self.phase == "Pending" and bool(self.condition("Initialized")))
@@ -325,6 +335,11 @@ class TaskSeen:
         ends = any(map(self.condition, ("Suspended", "FailureTarget", "Failed", "SuccessCriteriaMet", "Complete")))
         resumed = moment(self.status.get("startTime"))
         return self.suspended or ends or (resumed is not None and pod.created < resumed)
+
+    def taken_away(self, pod: PodSeen) -> bool:
+        """Return whether a pod was evicted or deleted: not by its batch Job, and before it ended by itself."""
+        ended = pod.failed_by_itself or pod.phase == "Succeeded"
+        return pod.evicted or (pod.deleted is not None and not ended and not self.deletes(pod))
 
     @property
     def suspended(self) -> bool:

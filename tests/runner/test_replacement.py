@@ -87,3 +87,16 @@ def test_only_failed_pods_that_are_replaced_are_released(job: Object, code: int,
         found.step()  # it counts the restart first
     pods = [action.found for action in found.plan() if isinstance(action, Patch) and action.found["kind"] == "Pod"]
     assert [pod["metadata"]["name"] for pod in pods] == [found.pod(name)["metadata"]["name"]] * released
+
+
+@pytest.mark.parametrize(("code", "released"), [(7, True), (8, False)])
+def test_the_policies_with_which_a_batch_job_was_created_say_which_pods_it_replaces(code: int, released: bool) -> None:
+    """Its `podFailurePolicy` cannot be changed."""
+    found = World(vcjob(vctask(policies=[{"exitCode": 7, "action": "RestartPod"}])))
+    found.settle()
+    found.job["spec"]["tasks"][0]["policies"][0]["exitCode"] = 8
+    found.end(code=code)
+    if any(isinstance(action, SetState) for action in found.plan()):
+        found.step()  # it counts the restart first
+    patched = [action for action in found.plan() if isinstance(action, Patch) and action.found["kind"] == "Pod"]
+    assert bool(patched) == released

@@ -46,6 +46,14 @@ def test_a_pod_went_when_it_was_deleted_and_not_when_its_grace_period_ends() -> 
     assert PodSeen(kept, 0).deleted == START
 
 
+def test_all_exit_codes_of_a_batch_job_are_kept() -> None:
+    """A policy without some of them would name other pods."""
+    rule = {"action": "FailIndex", "onExitCodes": {"operator": "NotIn", "values": [*range(1, 101)]}}
+    spec = {"podFailurePolicy": {"rules": [rule]}, "template": {}}
+    kept = keep_object("Job", JOBS)({"metadata": {"name": "a"}, "spec": spec})
+    assert kept["spec"] == {"podFailurePolicy": {"rules": [rule]}}
+
+
 def found(name: str, owner: str, namespace: str = "lab", *, controller: bool = True) -> dict[str, Any]:
     """An object with the labels of the job, whoever made it."""
     owners = [{"uid": owner, "controller": controller}] if owner else []
