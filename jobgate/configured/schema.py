@@ -78,17 +78,11 @@ class ConfiguredSchema(StructuralSchema):
                     template.update(known)
         return pruned
 
-    def crowded(self, document: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Return False: the API server has checked limits already."""
-        return False
-
     def fits(self, document: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Return False: there is no fast check."""
+        """Return False: there is no fast check, and the API server has checked limits already."""
         return False
 
-    def accepts(self, document: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Return False: pod templates are checked by rules."""
-        return False
+    accepts = crowded = fits
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return the faults of the object by its CRD, and of the fields that rules read."""

@@ -36,28 +36,21 @@ QUEUEING_FLAG = If(setting("queueing"), joined("--queueing=", setting("queueing"
 def pod_settings(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the flags that the server and the controller share, because they must wire pods alike."""
     kinds = tuple(kinds)
-    ours = {kind.qualified_plural: kind for kind in kinds if kind.resource}.values()
+    names = dict.fromkeys(kind.qualified_plural for kind in kinds if kind.resource)
     return [
         DOMAIN_FLAG,
         QUEUEING_FLAG,
         *(If(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
-        *(
-            If(negated(setting("kinds", kind.qualified_plural)), f"--without-kind={kind.qualified_plural}")
-            for kind in ours
-        ),
+        *(If(negated(setting("kinds", name)), f"--without-kind={name}") for name in names),
         *(f"--kinds={_ENTRIES_FOLDER}/{file}" for file in entries(kinds)),
     ]
 
 
 def entries(kinds: Iterable[JobKind]) -> dict[str, str]:
     """Return the files of the kinds that are described by entries, by name."""
-    configured = [kind for kind in kinds if isinstance(kind, ConfiguredKind)]
-    return {
-        f"{kind.qualified_plural}.yaml": to_yaml(
-            kind.entry.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        )
-        for kind in configured
-    }
+    written = {kind.qualified_plural: kind.entry for kind in kinds if isinstance(kind, ConfiguredKind)}
+    options: dict[str, Any] = {"mode": "json", "by_alias": True, "exclude_defaults": True}
+    return {f"{name}.yaml": to_yaml(entry.model_dump(**options)) for name, entry in written.items()}
 
 
 def entries_map(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
