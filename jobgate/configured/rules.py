@@ -44,7 +44,7 @@ _REQUESTS: Final = ("cpu", "memory", "ephemeral-storage")
 
 @runtime_checkable
 class Listed(Protocol):
-    """Objects of a cluster of which all names in a namespace are known, for some resources."""
+    """Objects of a cluster. For some resources, all names in a namespace are known."""
 
     def __contains__(self, resource: object) -> bool:
         """Tell whether the names of a resource are known."""
@@ -198,7 +198,7 @@ def _needed(job: Job[Any], resource: str) -> Decimal:
 
 @rule()
 def named_objects_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; only looked up where the user may."""
+    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; looked up if the user may read them."""
     for task in job.tasks if isinstance(context.objects, Listed) and CONFIG_MAPS in context.objects else ():
         for path, resource, name in _named(spec_of(task.template), task.template_path / "spec"):
             if _is_absent(context, resource, name, context.namespace):
