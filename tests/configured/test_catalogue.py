@@ -12,8 +12,9 @@ from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.corpus import CATALOGUE, announced
 from webhook import Operation
-from webhook.explain import call, explain
+from webhook.explain import explain
 from webhook.object import object_of
+from webhook.rule import call_rules
 
 KINDS = Catalogued(installed())
 GOOD = sorted(CATALOGUE.glob("*.yaml"))
@@ -83,4 +84,4 @@ def test_an_object_that_is_accepted_fast_gets_the_findings_of_the_slow_check(fil
         assert file in BROKEN or has_placeholders, "most correct objects are accepted fast"
     else:
         rules = kind.when.rules(document, for_update=False)
-        assert [*call(rules, object_of(kind, document, accepted, fits=True), context)] == findings
+        assert [*call_rules(rules, object_of(kind, document, accepted, fits=True), context)] == findings
