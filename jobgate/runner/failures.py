@@ -38,7 +38,7 @@ _NO_LIMIT: Final = 2**31 - 1
 #: The finalizer of pods that the Job controller has not counted yet.
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 #: Seconds after which a failure of the same index is no crash loop: kubelets reset their back-off after this time.
-_BACKOFF_RESET: Final = 600.0
+BACKOFF_RESET: Final = 600.0
 #: Conditions of batch Jobs that replace no pod any more.
 _ENDS: Final = ("FailureTarget", "Failed", "SuccessCriteriaMet", "Complete")
 
@@ -131,7 +131,7 @@ def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
             if FINALIZER not in finalizers_of(pod):
                 continue
             if pod.phase == "Failed" and index < subject.replicas(task.name) and not task.suspended:
-                earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
+                earlier = (later(other.ended, BACKOFF_RESET) for other in failed[index] if other is not pod)
                 if all(time <= pod.ended for time in earlier) and is_replaced(task, pod):
                     yield pod
             elif pod.is_live and (pod.uid in subject.state.deleted or (pod.deleted and not acts_on_job)):
