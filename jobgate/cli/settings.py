@@ -13,7 +13,8 @@ import click
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.schema.look import mapping
 from jobgate.cli.cluster import grouped, require_dns_name
-from jobgate.names import DI_ORCHESTRATOR_ACCOUNT, DOMAIN, JOB_PODS, PODS_LIMIT, dns_label, dns_subdomain
+from jobgate.limits import JOB_PODS, PODS_LIMIT
+from jobgate.names import DOMAIN, dns_label, dns_subdomain
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 #: The value of `--kinds` that names all entries of the catalogue.
 ALL_ENTRIES = "catalogue"
 _ENFORCE, _WARN = "enforce", "warn"
+#: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
+_DI_ORCHESTRATOR_ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -348,7 +351,7 @@ _FORGETFUL_WRITER = setting(
     "--forgetful-writer",
     multiple=True,
     metavar="SERVICE-ACCOUNT",
-    default=(DI_ORCHESTRATOR_ACCOUNT,),
+    default=(_DI_ORCHESTRATOR_ACCOUNT,),
     show_default=True,
     callback=_service_accounts,
     help="Service account, as system:serviceaccount:<namespace>:<name>, whose updates drop unknown fields. The webhook "
