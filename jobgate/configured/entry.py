@@ -7,6 +7,7 @@ without one, from the task on. Keys with dots are in brackets: `.metadata.labels
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator, model_validator
@@ -86,6 +87,11 @@ class TaskSource(Model):
     template: TemplatePath | tuple[TemplatePath, ...] = Field((), description="Path of the pod template, or several.")
     pod: tuple[Assembled, ...] = Field((), description="Parts of the pod that are not in the template.")
 
+    @property
+    def has_pods(self) -> bool:
+        """Whether the tasks are pods; others are created from another object."""
+        return bool(self.template or self.pod)
+
 
 class DerivedName(Model):
     """A name that the operator derives from the job's."""
@@ -147,6 +153,11 @@ class Fields(Model):
     min_available: ObjectPath | None = Field(None, description="Pods of the job that start together.")
     min_replicas: ObjectPath | None = Field(None, description="Least pods of all tasks together.")
     max_replicas: ObjectPath | None = Field(None, description="Most pods of all tasks together.")
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The paths of the fields that the kind has."""
+        return {name: path for name in type(self).model_fields if (path := getattr(self, name)) is not None}
 
 
 class Entry(Model):
