@@ -95,7 +95,7 @@ def _completions(seen: TaskSeen) -> int | None:
 
 
 def _entered(before: str, phase: RunPhase) -> tuple[RunPhase, ...]:
-    """Return the phases that a job has entered since it was in another one: those that it has passed, too."""
+    """Return the phases that a job has entered since its last phase, with those that it has passed."""
     if before == phase:
         return ()
     if phase not in _LADDER:
