@@ -1,7 +1,7 @@
 """The review: a pure function from a request to a response. The server, the offline commands and the tests call it.
 
 Read it from top to bottom: parse, default, accept or explain, ratchet, answer. `document` is the object of the request,
-`stored` the object before an UPDATE, as the API server sends it, and `context.old` is that one with today's defaults.
+`stored` the object before an UPDATE, as the API server sends it, and `context.old` the same with today's defaults.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Model(BaseModel):
     """A part of the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
-    #: Fields of which exactly one is set.
+    #: Exactly one of these fields is set.
     one_of: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
@@ -67,7 +67,7 @@ class Count(Model):
     default: StrictInt | None = Field(None, description="The number if the field is absent; 1 by default.")
     plus: StrictInt = Field(0, description="Is added to the number, for example -1.")
     times: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers that are multiplied.")
-    smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers of which the smallest counts.")
+    smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers; the smallest counts.")
 
 
 class TaskName(Model):
@@ -96,7 +96,7 @@ class TaskSource(Model):
     each: ObjectPath | None = Field(None, description="Path of a list or a map of tasks.")
     required: bool = Field(False, description="Whether an object without these tasks is invalid.")
     keys: tuple[str, ...] = Field((), description="The keys that the map may have; others are denied.")
-    when: tuple[Path, ...] = Field((), description="Fields of which a task has at least one; others have no pods.")
+    when: tuple[Path, ...] = Field((), description="A task has at least one of these fields; others have no pods.")
     name: Path | TaskName | None = Field(None, description="The task's name: its path, or a constant or key.")
     replicas: Count | Path | StrictInt = Field(1, description="Number of pods.")
     least: Count | Path | StrictInt | None = Field(None, description="Lower bound of the first number of replicas.")
@@ -149,7 +149,7 @@ class OperatorEntry(Model):
     defaults: tuple[ObjectPath, ...] = Field((), description="Required fields that its own webhook sets.")
     restart_policy: RestartPolicies | None = Field(None, description="Restart policies of its pods, if limited.")
     volumes: tuple[str, ...] = Field((), description="Names of volumes that it adds to pods.")
-    claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates, of which pods get volumes.")
+    claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates; pods get a volume for each.")
 
 
 class MembersEntry(Model):

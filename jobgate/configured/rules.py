@@ -192,7 +192,7 @@ def _needed(job: Job[Any], resource: str) -> Decimal:
 
 @rule()
 def named_objects_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; only looked up where the user may."""
+    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; looked up if the user may read them."""
     known = isinstance(context.objects, Container) and CONFIG_MAPS in context.objects
     for task in job.tasks if known else ():
         for path, resource, name in _named(spec_of(task.template), task.template_path / "spec"):
