@@ -165,8 +165,9 @@ def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
     """Return the kinds of files and of the catalogue."""
     if not values:
         return []
+    from crdgen.reading.entries import InvalidEntries
     from jobgate.configured.catalogue import kinds_of, named_in_catalogue, names
-    from jobgate.configured.file import InvalidEntry, read_entries
+    from jobgate.configured.file import read_entries
 
     read: list[Any] = []
     for value in values:
@@ -174,7 +175,7 @@ def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
         read += [entry for name in chosen for entry in named_in_catalogue(name)]
         try:
             read += [] if chosen else read_entries(FilePath(value).read_bytes(), value)
-        except InvalidEntry as error:
+        except InvalidEntries as error:
             raise click.BadParameter(f"\n{error}") from None
         except FileNotFoundError:
             known = ", ".join(names())

@@ -417,7 +417,9 @@ def too_many_restarts(subject: Subject, sight: Sight) -> str:
     """
     limit, used = subject.runner.restart_limit(subject.job), restarts_of(subject, sight)
     if limit is not None and used > limit and not subject.runner.counts_actions_only:
-        return f"{used} restarts would be more than the {limit} that the job may have"
+        failed = [pod for task in sight.tasks.values() for pod in task.pods if pod.failed_by_itself]
+        last = max(failed, key=lambda pod: pod.ended).failure if failed else "pods failed"
+        return f"{last}, and the job has reached its limit of restarts: {limit}"
     for name, task in sight.tasks.items():
         most, failures = subject.runner.retry(subject.job, subject.tasks[name]).limit, failures_of(task)
         if most is not None and failures > most:

@@ -283,6 +283,13 @@ class PodSeen:
         return next((code for status in self.containers if (code := whole(_terminated(status).get("exitCode")))), None)
 
     @property
+    def failure(self) -> str:
+        """How it failed: its name, with the exit code, or the reason of its node."""
+        reason = text(self._status.get("reason"))
+        how = f" with exit code {self.exit_code}" if self.exit_code is not None else f" ({reason})" if reason else ""
+        return f"{text(metadata_of(self.document).get('name'))} failed{how}"
+
+    @property
     def exit_codes(self) -> list[tuple[str, int | None]]:
         """The names of all its containers, with their exit codes; None of a container that has not ended."""
         return [
