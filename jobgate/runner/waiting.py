@@ -10,6 +10,7 @@ from jobgate.plugins.queueing import System
 from jobgate.runner.failures import BACKOFF_RESET
 from jobgate.runner.gangs import gangs
 from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
+from webhook.text import first_of
 from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
 
 #: Seconds after which a pod that no scheduler has considered, or that has outlived its grace period, is reported.
@@ -142,5 +143,4 @@ def _scheduled(pod: PodSeen) -> Mapping[str, Any]:
 
 
 def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"pod{'s' if len(names) > 1 else ''} {', '.join(names[:_NAMED])}{more}"
+    return f"pod{'s' if len(names) > 1 else ''} {first_of(names, _NAMED)}"
