@@ -193,7 +193,7 @@ def test_a_job_that_grows_unseen_by_the_webhook_keeps_its_size_and_says_so(
     kueue = Kueue(space, 9)
     run = running(space, kueue)
     whole_webhook.use(RUN)  # Kueue was discovered by the runner only
-    change(run, {"spec": {"tasks": [task("work", 4), task("judge")]}})
+    change(run, {"spec": {"tasks": [task("work", 2), task("judge", 3)]}})
     wait_for(lambda: "Kueue counts the pods of a job once" in str(run.status), WAIT, what="the status says so")
     assert len(space.items("pods")) == 3
     whole_webhook.use([*RUN, *SETTINGS])
