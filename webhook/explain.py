@@ -12,26 +12,16 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from webhook.cause import SCHEMA, TIME, Cause, Finding, Notice, TooMany
+from webhook.cause import SCHEMA, Cause, Finding, Notice, TooMany
 from webhook.context import Context
 from webhook.kind import Kind
 from webhook.object import Object, object_of
 from webhook.path import Path
-from webhook.rule import Rule
+from webhook.rule import Rule, call_rules
 from webhook.view import unreadable, with_absent, without
 
 #: Most new causes of one review. Nobody reads more, and a hostile object can have a million.
 ENOUGH: Final = 1000
-
-
-def call(rules: Iterable[Rule], obj: Object[Any], context: Context[Any]) -> Iterator[Finding]:
-    """Yield what the rules find in an object that fits its schema."""
-    for rule in rules:
-        for finding in rule.check(obj, context):
-            yield rule.name, checked(finding, rule)
-        if context.spent():  # a rule with long loops also asks by itself
-            yield late(obj.kind)
-            break
 
 
 def explain(
@@ -69,32 +59,16 @@ def explain(
     rules = kind.when.rules(document, for_update=context.old is not None, absent=absent)
     obj = object_of(kind, document, spec)
     if complete and not violations:
-        yield from call(rules, obj, context)
+        yield from call_rules(rules, obj, context)
         return
     rejected = _Paths(violations)
     for rule in rules:
         for finding in _findings_of(rule, obj, context, most_causes=None if ratchets else ENOUGH):
-            if checked(finding, rule).path not in rejected:
+            if rule.checked(finding).path not in rejected:
                 yield rule.name, finding
         if context.spent():
-            yield late(kind)
+            yield kind.out_of_time()
             break
-
-
-def checked(finding: object, rule: Rule) -> Notice:
-    """Return what a rule has yielded, if it is a finding.
-
-    Raises:
-        TypeError: it is not. Then the request fails: a mistake in a rule never allows an object.
-    """
-    if not isinstance(finding, Notice):
-        raise TypeError(f"the rule {rule.name} must yield a Cause or a Notice, not {type(finding).__name__}")
-    return finding
-
-
-def late(kind: Kind) -> Finding:
-    """Return the cause that the time for the review is over."""
-    return TIME, Cause("", f"it takes too long to judge: make it smaller{kind.how_to_shrink}")
 
 
 def _findings_of(rule: Rule, obj: Object[Any], context: Context[Any], *, most_causes: int | None) -> Sequence[Notice]:

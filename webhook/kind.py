@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from webhook.cause import TIME, Cause, Finding
 from webhook.context import Context
 from webhook.draft import Draft
 from webhook.path import Path
@@ -161,6 +162,11 @@ class Kind:
         """
         return view(self.spec, document.get("spec"))
 
+    def accepted(self, document: Mapping[str, Any]) -> BaseModel | None:
+        """Return, fast, the typed view of an object that is known to fit, with everything embedded in it; else None."""
+        spec, complete = self.read(document) if self.schema.accepts(document) else (None, False)
+        return spec if complete else None
+
     def hides(self, path: Path) -> bool:
         """Tell whether rules read the value at a path as plain JSON, so that a broken one must be hidden from them."""
         return opaque(self.spec, path)
@@ -172,6 +178,10 @@ class Kind:
     def path(self, phase: str) -> str:
         """Return the path of its webhook: `/mutate-` or `/validate-`, group with dots as dashes, version, kind."""
         return f"/{phase}-{self.group.replace('.', '-')}-{self.version}-{self.kind.lower()}"
+
+    def out_of_time(self) -> Finding:
+        """Return the cause that the time for the review of an object is over."""
+        return TIME, Cause("", f"it takes too long to judge: make it smaller{self.how_to_shrink}")
 
     def field(self, name: str) -> Field:
         """Return a field by the name that rules use: the first, if the kind has several fields of this name.

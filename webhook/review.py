@@ -1,7 +1,7 @@
 """The review: a pure function from a request to a response. The server, the offline commands and the tests call it.
 
 Read it from top to bottom: parse, default, accept or explain, ratchet, answer. `document` is the object of the request,
-`stored` the object before an UPDATE, as the API server sends it, and `context.old` is that one with today's defaults.
+`stored` the object before an UPDATE, as the API server sends it, and `context.old` the same with today's defaults.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from webhook.admission import Request, Response
 from webhook.cause import SCHEMA, TIME, Cause, Finding, Notice, TypeInvalid
 from webhook.context import Access, Context, NoObjects, Objects, Operation, Settings, never
 from webhook.draft import Draft
-from webhook.explain import ENOUGH, call, explain, late
+from webhook.explain import ENOUGH, explain
 from webhook.kind import Kind, Registry
 from webhook.object import object_of
 from webhook.ratchet import StoredFaults
 from webhook.restore import restoration
+from webhook.rule import call_rules
 from webhook.values import mapping, metadata_of, same, text
 
 _REVIEWED: Final = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -109,7 +110,7 @@ def _mutate(
         return replace(response, patch=restoration(document, stored))
     draft = defaulted(kind, document, context)
     if context.spent():
-        return replace(response, findings=[late(kind)])
+        return replace(response, findings=[kind.out_of_time()])
     violations = [] if kind.schema.fits(draft.value) else kind.schema.check(draft.value)
     if not violations:
         return replace(response, patch=patch) if (patch := draft.patch) else response
@@ -127,7 +128,7 @@ def _validate(
     """Answer with every fault."""
     draft = defaulted(kind, document, context)
     if context.spent():
-        return replace(response, findings=[late(kind)])
+        return replace(response, findings=[kind.out_of_time()])
     findings = _enforced(kind, draft.value, _with_old(kind, stored, context))
     return replace(response, findings=findings) if findings else response
 
@@ -206,10 +207,8 @@ def _findings(
         violations: what the schema rejects; None if it has not been asked.
         ratchets: whether the object is the new or the old one of an UPDATE: see `explain`.
     """
-    if violations is None and kind.schema.accepts(document):
-        spec, complete = kind.read(document)
-        if complete:
-            rules = kind.when.rules(document, for_update=context.old is not None)
-            yield from call(rules, object_of(kind, document, spec, fits=True), context)
-            return
+    if violations is None and (spec := kind.accepted(document)) is not None:
+        rules = kind.when.rules(document, for_update=context.old is not None)
+        yield from call_rules(rules, object_of(kind, document, spec, fits=True), context)
+        return
     yield from explain(kind, document, context, violations, ratchets=ratchets)

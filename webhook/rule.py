@@ -1,12 +1,12 @@
-"""A rule: its name, the fields that it is about, and its check."""
+"""A rule: its name, the fields that it is about, and its check; and how rules are called for a valid object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from webhook.cause import Notice
+from webhook.cause import Finding, Notice
 from webhook.context import Context
 
 #: The function of a rule: it yields causes, which deny, and notices, which warn.
@@ -38,6 +38,16 @@ class Rule:
         """Yield all findings of the rule."""
         return self.check(obj, context)
 
+    def checked(self, finding: object) -> Notice:
+        """Return what the rule has yielded, if it is a finding.
+
+        Raises:
+            TypeError: it is not. Then the request fails: a mistake in a rule never allows an object.
+        """
+        if not isinstance(finding, Notice):
+            raise TypeError(f"the rule {self.name} must yield a Cause or a Notice, not {type(finding).__name__}")
+        return finding
+
 
 def rule(*when: str, updates: bool = False) -> Callable[[Check], Rule]:
     """Make a rule of the function below, with its name and docstring: `@rule("users")`.
@@ -59,3 +69,13 @@ def rule(*when: str, updates: bool = False) -> Callable[[Check], Rule]:
         return Rule(name=getattr(check, "__name__", ""), about=about, check=check, when=when, updates=updates)
 
     return decorated
+
+
+def call_rules(rules: Iterable[Rule], obj: Any, context: Context[Any]) -> Iterator[Finding]:
+    """Yield what the rules find in an object (`webhook.Object`) that fits its schema."""
+    for each in rules:
+        for finding in each.check(obj, context):
+            yield each.name, each.checked(finding)
+        if context.spent():  # a rule with long loops also asks by itself
+            yield obj.kind.out_of_time()
+            break

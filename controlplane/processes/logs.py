@@ -1,6 +1,7 @@
 """The part of a kubelet's API that `kubectl logs` needs: the logs of containers, over TLS, for the API server only."""
 
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,13 @@ from controlplane.plane import KUBELET_CLIENT, ControlPlane
 _PERIOD = 0.2
 #: Query parameters of `kubectl logs` that logs without time stamps cannot answer.
 _UNSUPPORTED = ("timestamps", "sinceSeconds", "sinceTime", "previous")
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print the errors of this program, and not those of clients: no certificate, a closed connection."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class LogServer:
@@ -34,7 +42,7 @@ class LogServer:
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(plane.folder / "apiserver.crt", plane.folder / "apiserver.key")
         context.load_verify_locations(plane.ca)

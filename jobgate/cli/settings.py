@@ -326,7 +326,7 @@ QUEUEING = setting(
     "--queueing",
     metavar="SYSTEM[=SCHEDULER]",
     callback=_queueing,
-    help="System that queues pods, or starts the pods of a job together, where the operator does not: kubernetes (for "
+    help="System that queues pods, or starts the pods of a job together, if the operator does not: kubernetes (for "
     "jobs that jobgate runs), kueue, coscheduling or volcano. SCHEDULER is the schedulerName of their pods, if not the "
     "default of the system.",
 )

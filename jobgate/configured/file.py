@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from jobgate.configured.entry import Entry, Model
 from webhook.path import join
 
-#: The parser in C is ten times as fast, where it is installed.
+#: The parser in C is ten times as fast, if it is installed.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 #: The names of all fields, for misspelt ones.
 _FIELDS: Final = [field.alias or name for part in Model.__subclasses__() for name, field in part.model_fields.items()]

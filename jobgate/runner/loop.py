@@ -393,7 +393,7 @@ class JobReconciler:
     ) -> str | None:
         """Return what blocks an action, by the last error, and write an Event about it.
 
-        Empty where it may pass before it matters, None where the cache is behind.
+        Empty if it may pass before it matters, None if the cache is behind.
 
         Raises:
             ApiError, OSError: the job itself cannot be written, or the API server is away.
@@ -429,7 +429,7 @@ class JobReconciler:
     async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
         """Return what is wrong with the existing object of a name that is to be created.
 
-        None where it is the job's own, and only the cache does not have it yet.
+        None if it is the job's own, and only the cache does not have it yet.
         """
         kind, name, uid = manifest["kind"], manifest["metadata"]["name"], document["metadata"]["uid"]
         there = await self._objects.get(self._caches.seen.resource(kind), name, document["metadata"]["namespace"])

@@ -244,6 +244,11 @@ class PodSeen:
         return [status for _, status in objects(self._status.get("containerStatuses"))]
 
     @property
+    def all_containers(self) -> list[Mapping[str, Any]]:
+        """The statuses of its containers and init containers."""
+        return [*self.containers, *(status for _, status in objects(self._status.get("initContainerStatuses")))]
+
+    @property
     def is_live(self) -> bool:
         """Whether it has not ended."""
         return self.phase in {"Pending", "Running"}
@@ -271,8 +276,7 @@ class PodSeen:
     @property
     def restarts(self) -> int:
         """Number of restarts of its containers."""
-        init = (status for _, status in objects(self._status.get("initContainerStatuses")))
-        return sum(whole(status.get("restartCount")) or 0 for status in (*self.containers, *init))
+        return sum(whole(status.get("restartCount")) or 0 for status in self.all_containers)
 
     @property
     def exit_code(self) -> int | None:
@@ -280,10 +284,18 @@ class PodSeen:
         return next((code for status in self.containers if (code := whole(_terminated(status).get("exitCode")))), None)
 
     @property
+    def failure(self) -> str:
+        """How it failed: its name, with the exit code, or the reason of its node."""
+        reason = text(self._status.get("reason"))
+        how = f" with exit code {self.exit_code}" if self.exit_code is not None else f" ({reason})" if reason else ""
+        return f"{text(metadata_of(self.document).get('name'))} failed{how}"
+
+    @property
     def exit_codes(self) -> list[tuple[str, int | None]]:
         """The names of all its containers, with their exit codes; None of a container that has not ended."""
-        statuses = (*self.containers, *(status for _, status in objects(self._status.get("initContainerStatuses"))))
-        return [(text(status.get("name")), whole(_terminated(status).get("exitCode"))) for status in statuses]
+        return [
+            (text(status.get("name")), whole(_terminated(status).get("exitCode"))) for status in self.all_containers
+        ]
 
     @property
     def ended(self) -> datetime:

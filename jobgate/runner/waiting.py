@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from jobgate.plugins.queueing import KUEUE_GROUP
+from jobgate.runner.failures import BACKOFF_RESET
 from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
-from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
+from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
 #: Seconds after which a pod that no scheduler has considered, or that has outlived its grace period, is reported.
 GRACE: Final = 8.0
@@ -15,8 +17,11 @@ GRACE: Final = 8.0
 _REASONS, _LIMIT, _NAMED = 3, 400, 3
 #: Reasons of containers that begin normally.
 _STARTING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
-#: Reasons of containers that alternate, or whose messages change at each retry: without them, one is reported.
-_RETRIES: Final = {"ErrImagePull": "ImagePullBackOff", "ImagePullBackOff": "ImagePullBackOff", "CrashLoopBackOff": ""}
+#: Reasons that alternate, and whose messages change at each retry: one is reported, without message.
+_PULLS: Final = frozenset({"ErrImagePull", "ImagePullBackOff"})
+_CRASH_LOOP: Final = "CrashLoopBackOff"
+#: Restarts after which a container that runs is in a crash loop, until it has run for `BACKOFF_RESET`.
+_CRASHES: Final = 3
 
 
 def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | None]:
@@ -27,6 +32,9 @@ def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | No
         pods = [(index, pod) for index, pod in sorted(seen.newest.items()) if index < subject.replicas(name)]
         for index, pod in pods:
             reason, since = _reason(subject, pod, sight.observed.unadmitted)
+            if not reason and pod.is_live:
+                reason, stable = _crash_loop(pod, now)
+                due += [stable] if reason else []
             left = 0.0 if since is None else (later(since, GRACE) - now).total_seconds()
             if reason and left > 0:
                 due.append(left)
@@ -70,14 +78,40 @@ def _gate(subject: Subject, pod: PodSeen, unadmitted: Mapping[str, str]) -> str:
 
 def _of_containers(pod: PodSeen) -> Iterator[str]:
     """Yield why containers wait."""
-    init = [status for _, status in objects(mapping(pod.document.get("status")).get("initContainerStatuses"))]
-    for status in (*init, *pod.containers):
+    for status in pod.all_containers:
         waiting = mapping(mapping(status.get("state")).get("waiting"))
         reason = text(waiting.get("reason"))
-        if reason in _RETRIES:
-            yield _RETRIES[reason] or reason
+        if reason == _CRASH_LOOP:
+            yield _crashes(status)
+        elif reason in _PULLS:
+            yield "ImagePullBackOff"
         elif reason not in _STARTING:
             yield f"{reason}: {text(waiting.get('message'))}"
+
+
+def _crash_loop(pod: PodSeen, now: datetime) -> tuple[str, float]:
+    """Return which container is in a crash loop although it does not wait now, and the seconds until it is stable.
+
+    The reason is that of containers that wait: the status does not change with each start and end of a container.
+    """
+    for status in pod.all_containers:
+        ended = moment(_last_end(status).get("finishedAt"))
+        left = (later(ended, BACKOFF_RESET) - now).total_seconds() if ended else 0.0
+        has_succeeded = mapping(mapping(status.get("state")).get("terminated")).get("exitCode") == 0
+        if left > 0 and (whole(status.get("restartCount")) or 0) >= _CRASHES and not has_succeeded:
+            return _crashes(status), left
+    return "", 0.0
+
+
+def _crashes(status: Mapping[str, Any]) -> str:
+    """Return which container is in a crash loop, with its last exit code."""
+    code = whole(_last_end(status).get("exitCode"))
+    last = "" if code is None else f", last exit code {code}"
+    return f"{_CRASH_LOOP}: container {text(status.get('name'))} restarts repeatedly{last}"
+
+
+def _last_end(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(mapping(status.get("lastState")).get("terminated"))
 
 
 def _of_group(group: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.status import STATE
 from jobgate.runner.actions import RecordEvent, RequeueAfter, SetStatus
 from tests.runner.test_rendering import example
-from tests.runner.world import Object, World, dijob, finished, index, owner, phase, stored, task, vcjob, vctask
+from tests.runner.world import Object, World, dijob, finished, index, owner, phase, stored, subject, task, vcjob, vctask
 
 #: The phases of each kind, and those that may follow: the state machine of its types. A job that is held waits as one
 #: that has not begun, and `RestartJob` begins again.
@@ -88,12 +88,8 @@ def jobs() -> dict[str, Object]:
 
 def sizes(job: Object) -> dict[str, int]:
     """The number of pods of each task, by its name in the names of pods."""
-    spec = job["spec"]
-    if "tasks" in spec:
-        return {one["name"]: one["replicas"] for one in spec["tasks"]}
-    if "replicaSpecs" in spec:
-        return {one["mxReplicaType"].lower(): one["replicas"] for one in spec["replicaSpecs"]}
-    return {key.lower(): one.get("numTasks", 1) for key, one in spec["torchTaskSpecs"].items()}
+    read = subject(job)
+    return {name: read.replicas(name) for name in read.tasks}
 
 
 def expected(job: Object, there: Mapping[tuple[str, int], Object], deleted: int) -> Object:
@@ -145,7 +141,7 @@ def reported(job: Object) -> Object:
 
 
 def shown(status: Mapping[str, Any], kind: str) -> str:
-    """The phase of a job, where its kind has it."""
+    """The phase of a job by its status."""
     if kind == "TorchJob":
         true = [one["type"] for one in status.get("conditions", ()) if one["status"] == "True"]
         return str(true[-1]) if true else ""

@@ -2,11 +2,17 @@
 
 import pytest
 
+from jobgate.jobs.runner import runner_of
+from jobgate.kinds import built_in
 from jobgate.kinds.dijob.runner import DIJobRunner
 from tests.runner.statuses import PHASES, Trial
 
 #: The sequences that every run of the tests tries, of each kind.
 SEEDS = 6
+
+
+def test_every_kind_with_a_runner_is_compared() -> None:
+    assert set(PHASES) == {kind.kind for kind in built_in() if runner_of(kind)}
 
 
 @pytest.mark.parametrize("kind", PHASES)

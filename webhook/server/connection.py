@@ -61,10 +61,10 @@ class RequestHandler(Protocol[E]):
     def complete(self, exchange: E, body: bytes) -> None:
         """Take the whole body, or nothing if none is wanted, and answer later."""
 
-    def fail(self, exchange: E, error: BadRequest) -> None:
+    def reject(self, exchange: E, error: BadRequest) -> None:
         """Answer a request whose body cannot be read, or whose client has left."""
 
-    def failed(self, why: Rejection | Failure) -> None:
+    def count_failure(self, why: Rejection | Failure) -> None:
         """Count what did not become a request: a failed handshake, or bytes that are not HTTP."""
 
 
@@ -116,7 +116,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # asyncio's signature
         """Release everything."""
         if self.state is ConnState.SHAKING and self._choose is not None:
-            self._handler.failed(Failure.LEFT)
+            self._handler.count_failure(Failure.LEFT)
         self._connections.leave(self)
         # Not left to the garbage collector: it does not see the memory that TLS holds beside Python's objects.
         self._transport = self._session = None
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             exchange.left = True
             if self._reading:
                 self._reading = False
-                self._handler.fail(exchange, BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"))
+                self._handler.reject(exchange, BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"))
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the socket."""
@@ -138,7 +138,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             context = self._choose()
             if context is None:
                 self._connections.move(self, ConnState.BUSY)
-                self._handler.failed(Failure.NO_CERTIFICATE)
+                self._handler.count_failure(Failure.NO_CERTIFICATE)
                 self.abort()
                 return
             session = self._session = Session(context)
@@ -164,7 +164,7 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._connections.move(self, ConnState.UNUSED, self.heard)
         elif self._shaken > HELLO:
             self._connections.move(self, ConnState.BUSY)
-            self._handler.failed(Failure.OTHER)
+            self._handler.count_failure(Failure.OTHER)
             self.abort()
 
     def pause_writing(self) -> None:
@@ -253,11 +253,11 @@ class Connection(asyncio.Protocol, Generic[E]):
         self._reading = False
         self._connections.move(self, ConnState.BUSY)
         assert self._exchange is not None
-        self._handler.fail(self._exchange, error)
+        self._handler.reject(self._exchange, error)
 
     def _unreadable(self) -> None:
         """Answer bytes that are not HTTP, without quoting them in the answer or the log, and close."""
-        self._handler.failed(Rejection.NOT_HTTP)
+        self._handler.count_failure(Rejection.NOT_HTTP)
         self._write(rendered(400, b"this is not a request that can be read\n", close=True))
         self._linger()
 
@@ -321,7 +321,7 @@ class Connection(asyncio.Protocol, Generic[E]):
     def _broken(self, session: Session, error: ssl.SSLError) -> None:
         """End a session after an error, with OpenSSL's alert. A failed handshake is counted."""
         if not session.established:
-            self._handler.failed(failure(error))
+            self._handler.count_failure(failure(error))
         self._connections.move(self, ConnState.LINGERING, self.loop.time() + LINGER)
         if self._transport is not None:
             self._transport.write(session.pending())

@@ -7,11 +7,10 @@ ours is 5xx: then the `failurePolicy` of the configuration decides.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
@@ -47,6 +46,9 @@ UNKNOWN = "unknown"
 #: Answers a request; None allows it, as not its own. A reviewer that must wait returns an awaitable, and must end in
 #: the caller's time. For a large object, it is called in a thread.
 Reviewer: TypeAlias = Callable[[Request], Response | Awaitable[Response | None] | None]
+
+#: What a review ends with: a response, None to allow what is not ours, or the exception that it raised.
+Outcome: TypeAlias = Response | BaseException | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,7 @@ class Endpoint(Generic[S]):
             loop = call.connection.loop
             loop.call_soon(self._answer_waiting, loop)
 
-    def fail(self, call: Call, error: BadRequest) -> None:
+    def reject(self, call: Call, error: BadRequest) -> None:
         """Answer a request that is rejected before it is reviewed."""
         if isinstance(error.reason, Shed):
             self.metrics.shed.labels(error.reason).inc()
@@ -238,7 +240,7 @@ class Endpoint(Generic[S]):
         self._send(call, error.code, f"{error}\n".encode(), {"reason": error.reason}, headers=error.headers)
         _forget_origin(error)
 
-    def failed(self, why: Rejection | Failure) -> None:
+    def count_failure(self, why: Rejection | Failure) -> None:
         """Count what did not become a request."""
         (self.metrics.handshake_failures if isinstance(why, Failure) else self.metrics.rejected).labels(why).inc()
 
@@ -253,33 +255,34 @@ class Endpoint(Generic[S]):
         end = now + SLICE
         try:
             while self._queue and now < end:
-                self._turn(self._queue.popleft(), now)
+                self._dispatch(self._queue.popleft(), now)
                 now = loop.time()
         finally:
             self._due = bool(self._queue)
             if self._due:
                 loop.call_soon(self._answer_waiting, loop)
 
-    def _turn(self, call: Call, now: float) -> None:
+    def _dispatch(self, call: Call, now: float) -> None:
+        """Answer a request at once, reject it, or start a task that answers it."""
         if call.rejection is not None:
-            self.fail(call, call.rejection)
+            self.reject(call, call.rejection)
             return
         if now - call.connection.heard > min(call.seconds - MARGIN, self.limits.queue_time):
-            self.fail(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
+            self.reject(call, too_busy(Shed.QUEUE_TIME, "too many requests before this one"))
         elif call.size > self.limits.inline:
             if self.review_thread.full:
-                self.fail(call, too_busy(Shed.LARGE, "too many large objects at once"))
+                self.reject(call, too_busy(Shed.LARGE, "too many large objects at once"))
             else:
-                self._wait(self._apart(call))
+                self._spawn(self._review_in_thread(call))
         else:
-            outcome = self._judged(call)
-            if isinstance(outcome, Response) or not inspect.isawaitable(outcome):
-                self._answer(call, *self._encoded(call, outcome))
+            outcome = self._run_review(call)
+            if isinstance(outcome, Response) or not isinstance(outcome, Awaitable):
+                self._answer(call, *self._encode(call, outcome))
             else:
-                self._wait(self._awaited(call, outcome))
+                self._spawn(self._finish_later(call, outcome))
 
-    def _judged(self, call: Call) -> Any:
-        """Return the outcome of a review: a response, None, an awaitable of these, or the exception that it raised."""
+    def _run_review(self, call: Call) -> Outcome | Awaitable[Response | None]:
+        """Return the outcome of a review, or an awaitable if it must wait."""
         assert call.route is not None
         CURRENT.set(call.trace)  # None, too: the previous request may have had a trace
         try:
@@ -293,12 +296,29 @@ class Endpoint(Generic[S]):
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
-                return needed if isinstance(needed, Response) else self._reviewed_after(needed, call, admission)
-            return self._reviewed(call.route, admission, self._budget(call))
+                return needed if isinstance(needed, Response) else self._review_after_lookup(needed, call, admission)
+            return self._review_kind(call.route, admission, self._budget(call))
         except BaseException as error:  # noqa: BLE001  # whatever a rule raises: one request fails, not the server
             return error
 
-    async def _reviewed_after(
+    def _review_kind(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
+        """Review an object of the kind of a path.
+
+        An object of another kind is allowed, and counted: someone has widened the rules of the configuration, and a
+        denial or an error would block objects that are not ours.
+        """
+        if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
+            return None
+        return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
+
+    def _budget(self, call: Call) -> Callable[[], bool]:
+        """Return a function that tells whether a review that begins now has taken too long."""
+        end = call.started + call.seconds - MARGIN
+        if call.size <= self.limits.inline:  # it takes a tenth of a second at most, so its CPU time is not measured
+            return lambda: time.perf_counter() > end
+        return deadline.review_budget(end, self.limits.review_time)
+
+    async def _review_after_lookup(
         self, needed: Awaitable[Response | None], call: Call, admission: Request
     ) -> Response | None:
         """Review an object once everything that it needs is known; a large one in the thread for large objects."""
@@ -307,50 +327,62 @@ class Endpoint(Generic[S]):
         route = call.route
         assert route is not None
         if call.size <= self.limits.inline:
-            return self._reviewed(route, admission, self._budget(call))
-        return await self.review_thread.run(lambda: self._reviewed(route, admission, self._budget(call)))
+            return self._review_kind(route, admission, self._budget(call))
+        return await self.review_thread.run(lambda: self._review_kind(route, admission, self._budget(call)))
 
-    async def _apart(self, call: Call) -> None:
+    async def _review_in_thread(self, call: Call) -> None:
         """Review a large object in the thread for large objects, unless its client has left."""
 
-        def judged() -> tuple[Any, bytes]:
+        def work() -> tuple[Outcome | Awaitable[Response | None], bytes]:
             if call.left:
                 return BadRequest(CLIENT_LEFT, Rejection.LEFT, "the client left"), b""
             if time.perf_counter() - call.started > call.seconds - MARGIN:
                 return too_busy(Shed.QUEUE_TIME, "too many large objects before this one"), b""
-            outcome = self._judged(call)
-            return (outcome, b"") if inspect.isawaitable(outcome) else self._encoded(call, outcome)
+            outcome = self._run_review(call)
+            return (outcome, b"") if isinstance(outcome, Awaitable) else self._encode(call, outcome)
 
-        outcome, body = await self.review_thread.run(judged)
-        if inspect.isawaitable(outcome):
-            await self._awaited(call, outcome)
+        outcome, body = await self.review_thread.run(work)
+        if isinstance(outcome, Awaitable):
+            await self._finish_later(call, outcome)
         else:
             self._answer(call, outcome, body)
 
-    async def _awaited(self, call: Call, outcome: Awaitable[Any]) -> None:
+    async def _finish_later(self, call: Call, response: Awaitable[Response | None]) -> None:
+        """Answer once a response is there."""
+        outcome: Outcome
         try:
-            response = await outcome
+            outcome = await response
         except asyncio.CancelledError as error:
             if not call.left and (task := asyncio.current_task()) is not None and task.cancelling():
                 raise  # the server ends
-            response = error
+            outcome = error
         except BaseException as error:  # noqa: BLE001  # as above
-            response = error
-        self._answer(call, *self._encoded(call, response))
+            outcome = error
+        self._answer(call, *self._encode(call, outcome))
 
-    def _wait(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task."""
         task = asyncio.get_running_loop().create_task(work)
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
-    def _answer(self, call: Call, outcome: Any, body: bytes) -> None:
+    def _encode(self, call: Call, outcome: Outcome) -> tuple[Outcome, bytes]:
+        """Return an outcome and its bytes; or the exception, if a rule yielded something that cannot be written."""
+        if isinstance(outcome, BaseException):
+            return outcome, b""
+        try:
+            assert call.admission is not None
+            return outcome, answer.review(call.admission.uid, outcome, self.product.hint)
+        except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
+            return error, b""
+
+    def _answer(self, call: Call, outcome: Outcome, body: bytes) -> None:
         """Answer with the bytes of a response, or with an error."""
         if isinstance(outcome, BadRequest):
-            self.fail(call, outcome)
+            self.reject(call, outcome)
             return
         if isinstance(outcome, BaseException):
-            self._panic(call, outcome)
+            self._answer_panic(call, outcome)
             return
         verdict = _verdict(outcome)
         call.metrics.reviewed(verdict, outcome)
@@ -363,7 +395,7 @@ class Endpoint(Generic[S]):
         }
         self._send(call, 200, body, fields, media=answer.JSON)
 
-    def _panic(self, call: Call, error: BaseException) -> None:
+    def _answer_panic(self, call: Call, error: BaseException) -> None:
         """Answer with 500, and log where the error was raised."""
         self.metrics.panics.inc()
         logger.error("failed to answer", extra={"fields": {**call.fields(), **origin(error)}})
@@ -402,33 +434,6 @@ class Endpoint(Generic[S]):
         """Create the metrics of a path that is called for the first time."""
         assert route is not None
         return self._bound.setdefault(path, self.metrics.route(path, route.name, route.phase))
-
-    def _budget(self, call: Call) -> Callable[[], bool]:
-        """Return a function that tells whether a review that begins now has taken too long."""
-        end = call.started + call.seconds - MARGIN
-        if call.size <= self.limits.inline:  # it takes a tenth of a second at most, so its CPU time is not measured
-            return lambda: time.perf_counter() > end
-        return deadline.review_budget(end, self.limits.review_time)
-
-    def _reviewed(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
-        """Review an object of the kind of a path.
-
-        An object of another kind is allowed, and counted: someone has widened the rules of the configuration, and a
-        denial or an error would block objects that are not ours.
-        """
-        if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
-            return None
-        return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
-
-    def _encoded(self, call: Call, outcome: Any) -> tuple[Any, bytes]:
-        """Return an outcome and its bytes; or the exception, if a rule yielded something that cannot be written."""
-        if isinstance(outcome, BaseException):
-            return outcome, b""
-        try:
-            assert call.admission is not None
-            return outcome, answer.review(call.admission.uid, outcome, self.product.hint)
-        except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
-            return error, b""
 
 
 def _forget_origin(error: BaseException) -> None:

@@ -68,10 +68,10 @@ class Answers:
         """Answer soon."""
         asyncio.get_running_loop().call_soon(self._answer, probe)
 
-    def fail(self, probe: _Probe, error: BadRequest) -> None:
-        """Nothing is read that could fail."""
+    def reject(self, probe: _Probe, error: BadRequest) -> None:
+        """Do nothing: probes have no body."""
 
-    def failed(self, why: Rejection | Failure) -> None:
+    def count_failure(self, why: Rejection | Failure) -> None:
         """Count nothing."""
 
     def _answer(self, probe: _Probe) -> None:
