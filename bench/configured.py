@@ -79,7 +79,7 @@ def _measured(files: list[str]) -> dict[str, float]:
 
 def _reviews() -> None:
     """Print the CPU time of reviews. The API server calls a built-in kind twice, and a configured kind once."""
-    built_in, described = installed(), Registry(kinds_of(read_entries(_DESCRIBED, "described.yaml")))
+    built_in, described = installed(), Registry(kinds_of(read_entries(_DESCRIBED.encode(), "described.yaml")))
     for kind, tasks in _REVIEWED:
         variants = [jobs.job(kind, tasks, variant) for variant in range(VARIANTS)]
         mutate, validate, one = (

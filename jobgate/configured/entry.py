@@ -10,7 +10,16 @@ import re
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
@@ -19,11 +28,21 @@ _STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
 #: What a pattern of names may have.
 PLACEHOLDERS: Final = frozenset({"job", "task", "index", "inner", "random", "hash"})
 
-Path: TypeAlias = Annotated[str, Field(pattern=rf"^\.?{_STEP}$", description="Path of a value, as .spec.replicas.")]
-ObjectPath: TypeAlias = Annotated[str, Field(pattern=rf"^\.{_STEP}$", description="Path from the object on.")]
-TemplatePath: TypeAlias = Annotated[
-    str, Field(pattern=rf"^(\.|\.?{_STEP})$", description="Path; . is the task itself.")
-]
+
+def _path(pattern: str, description: str) -> tuple[AfterValidator, WithJsonSchema]:
+    """Return the check of a path, and its schema for editors."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError("must be a path, as .spec.template from the object on, or template from the task on")
+        return value
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": pattern, "description": description})
+
+
+Path: TypeAlias = Annotated[str, *_path(rf"^\.?{_STEP}$", "Path of a value, as .spec.replicas.")]
+ObjectPath: TypeAlias = Annotated[str, *_path(rf"^\.{_STEP}$", "Path from the object on.")]
+TemplatePath: TypeAlias = Annotated[str, *_path(rf"^(\.|\.?{_STEP})$", "Path; . is the task itself.")]
 
 
 class Model(BaseModel):

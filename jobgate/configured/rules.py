@@ -18,6 +18,7 @@ from jobgate.jobs.task import Task
 from jobgate.names import dns_1035_label, dns_label, dns_subdomain
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import totals
+from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
 from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Path, Required, Rule, TooLong, rule
 from webhook.values import mapping, spec_of, text, value_at
@@ -218,9 +219,17 @@ def plugins_reach_pods(job: Job[Any], _: Context) -> Iterator[Notice]:
     yield Notice(path, f"has no effect: the description of {job.kind.kind} does not say how its pods are recognized")
 
 
+@rule(f"annotations.{ANNOTATION}")
+def prerequisites_are_named_by_templates(job: Job[Any], _: Context) -> Iterator[Notice]:
+    """Objects are never changed, so their own annotation cannot be copied to the templates once it is checked."""
+    path = (Path("metadata") / "annotations").key(ANNOTATION)
+    yield Notice(path, f"has no effect on a {job.kind.kind}: write the annotation into its pod templates")
+
+
 def own_rules(entry: Entry) -> tuple[Rule, ...]:
     """Return the rules that only configured kinds have, for an entry."""
     rules = [counts_are_within_their_bounds, priority_classes_exist, quotas_can_hold_the_job, named_objects_exist]
+    rules += [prerequisites_are_named_by_templates]
     rules += [] if entry.members else [plugins_reach_pods]
     rules += [restart_policies_are_allowed] if entry.operator.restart_policy else []
     return (*rules, *([_queue_rule(entry.queue_of)] if entry.fields_.queue else []))

@@ -18,7 +18,7 @@ from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any
 from jobgate.installation.workload import entries_mounted, pod_settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import members_of
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import SECRET, ObjectType, installed
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES, Ssh

@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.installation.choices import NAMESPACE
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import Expression, joined
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 
 GROUP = "admissionregistration.k8s.io"
 

@@ -18,7 +18,8 @@ from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.runner import Runner, runner_of
 from jobgate.jobs.task import Task
-from jobgate.names import DOMAIN, PODS_LIMIT
+from jobgate.limits import PODS_LIMIT
+from jobgate.names import DOMAIN
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System

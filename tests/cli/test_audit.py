@@ -13,7 +13,7 @@ from controlplane.plane import ControlPlane
 from jobgate.cli import main
 from jobgate.cli.audit import ListedObjects
 from jobgate.kinds import built_in
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from tests.kinds.dijob import jobs
 
 JOBS = "/apis/diengine.opendilab.org/v2alpha1/namespaces/{}/dijobs"

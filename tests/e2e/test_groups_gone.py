@@ -15,7 +15,7 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
