@@ -61,6 +61,7 @@ _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
     **{system: version.rpartition("/")[0] for system, (version, _) in GROUPS.items()},
 }
+_KUEUE: Final = KUEUE_CRD.partition(".")[2]
 
 
 def runner(kinds: Iterable[JobKind]) -> list[Any]:
@@ -120,6 +121,8 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
         ),
+        # To find out why Kueue has not admitted pods.
+        If(begins(setting("queueing"), System.KUEUE), rule(_KUEUE, "workloads", verbs=("get",))),
         If(
             _QUEUES,
             [

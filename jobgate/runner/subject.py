@@ -172,6 +172,7 @@ class Observed:
         jobs, pods, services, groups: batch Jobs, Pods, Services and PodGroups of the job, as JSON.
         unknown_groups: why the PodGroups are not known; empty if they are.
         uncreated: why pods are not created; empty if they are, or the reason is not known.
+        unadmitted: why Kueue has not admitted groups of pods, by their names, as far as it is known.
         commands: Volcano's Commands for the job, the oldest first.
         terminating: whether the namespace of the job is being deleted.
         lost: uids of the pods whose node does not answer, and that are to be deleted by force.
@@ -184,6 +185,7 @@ class Observed:
     groups: Sequence[Mapping[str, Any]] = ()
     unknown_groups: str = ""
     uncreated: str = ""
+    unadmitted: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[Mapping[str, Any]] = ()
     terminating: bool = False
     lost: frozenset[str] = frozenset()

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from jobgate.plugins.queueing import System
+from jobgate.plugins.queueing import KUEUE_GROUP
 from jobgate.runner.failures import BACKOFF_RESET
-from jobgate.runner.gangs import gangs
 from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
 from webhook.text import first_of
-from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
+from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
 #: Seconds after which a pod that no scheduler has considered, or that has outlived its grace period, is reported.
 GRACE: Final = 8.0
@@ -33,7 +32,7 @@ def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | No
     for name, seen in sight.tasks.items():
         pods = [(index, pod) for index, pod in sorted(seen.newest.items()) if index < subject.replicas(name)]
         for index, pod in pods:
-            reason, since = _reason(subject, pod)
+            reason, since = _reason(subject, pod, sight.observed.unadmitted)
             if not reason and pod.is_live:
                 reason, stable = _crash_loop(pod, now)
                 due += [stable] if reason else []
@@ -41,40 +40,41 @@ def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | No
             if reason and left > 0:
                 due.append(left)
             elif reason:
-                unplaced = unplaced or _scheduled(pod).get("status") != "True"
+                unplaced = unplaced or scheduled(pod.document).get("status") != "True"
                 reasons.setdefault(reason[:_LIMIT], []).append(f"{name}-{index}")
     groups = [reason for group in sight.observed.groups if unplaced and (reason := _of_group(group))]
     of_pods = [f"{_named(names)}: {reason}" for reason, names in reasons.items()]
     return [*groups, *of_pods][:_REASONS], min(due, default=None)
 
 
-def _reason(subject: Subject, pod: PodSeen) -> tuple[str, Any]:
+def _reason(subject: Subject, pod: PodSeen, unadmitted: Mapping[str, str]) -> tuple[str, Any]:
     """Return why a pod does not run, and since when if that is worth reporting only after a while."""
-    node, scheduled = text(spec_of(pod.document).get("nodeName")), _scheduled(pod)
+    node, placed = text(spec_of(pod.document).get("nodeName")), scheduled(pod.document)
     if pod.deleted is not None:
         end = moment(metadata_of(pod.document).get("deletionTimestamp"))
         where = f"node {node} may be unreachable" if node else "a finalizer may keep it"
         return (f"deleted, and has not ended: {where}", end) if pod.is_live else ("", None)
     if pod.phase == "Running":
-        ready = _condition(pod, "Ready")
+        ready = _condition(pod.document, "Ready")
         # The node controller sets only the condition of the pod, and no reason.
         lost = ready.get("status") == "False" and not ready.get("reason") and pod.containers
         if lost and all(container.get("ready") is True for container in pod.containers):
             return f"node {node} does not respond", None
-    if pod.phase == "Pending" and not node and scheduled.get("status") != "True":
-        if scheduled.get("reason") == "SchedulingGated":
-            return _gate(subject), None
-        return (text(scheduled.get("message")), None) if scheduled else ("no scheduler has considered it", pod.created)
+    if pod.phase == "Pending" and not node and placed.get("status") != "True":
+        if placed.get("reason") == "SchedulingGated":
+            return _gate(subject, pod, unadmitted), None
+        return (text(placed.get("message")), None) if placed else ("no scheduler has considered it", pod.created)
     return (next(_of_containers(pod), ""), None) if pod.is_live else ("", None)
 
 
-def _gate(subject: Subject) -> str:
+def _gate(subject: Subject, pod: PodSeen, unadmitted: Mapping[str, str]) -> str:
     """Return what a pod with scheduling gates waits for."""
-    if subject.groups is None or subject.groups.system is not System.KUEUE:
+    group = text(labels_of(pod.document).get(KUEUE_GROUP))
+    if not (group and subject.in_kueue):
         return "has scheduling gates"
-    workloads = ", ".join(gang.group.kueue for gang in gangs(subject))
-    queue = f"queue {subject.crew.queue}, which must exist, be active and have room"
-    return f"Kueue has not admitted it to {queue}: see Workload {workloads}"
+    reason = f": {unadmitted[group]}" if unadmitted.get(group) else ""
+    unknown = f", which must exist, be active and have room: see Workload {group}"
+    return f"Kueue has not admitted it to queue {subject.crew.queue}{reason or unknown}"
 
 
 def _of_containers(pod: PodSeen) -> Iterator[str]:
@@ -133,13 +133,14 @@ def _of_group(group: Mapping[str, Any]) -> str:
     return ""
 
 
-def _condition(pod: PodSeen, kind: str) -> Mapping[str, Any]:
-    entries = (entry for _, entry in objects(mapping(pod.document.get("status")).get("conditions")))
-    return next((entry for entry in entries if entry.get("type") == kind), {})
-
-
-def _scheduled(pod: PodSeen) -> Mapping[str, Any]:
+def scheduled(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the condition of a pod that says whether it is scheduled; empty if it has none."""
     return _condition(pod, "PodScheduled")
+
+
+def _condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    entries = (entry for _, entry in objects(mapping(pod.get("status")).get("conditions")))
+    return next((entry for entry in entries if entry.get("type") == kind), {})
 
 
 def _named(names: Sequence[str]) -> str:

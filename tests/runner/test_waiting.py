@@ -179,13 +179,3 @@ def test_the_status_says_why_a_gang_waits_that(
     found.step()
     message = found.status["conditions"][-1]["message"]
     assert (expected in message) if expected else "PodGroup" not in message, message
-
-
-def test_a_job_in_a_queue_of_kueue_names_the_queue_and_the_workload() -> None:
-    found = World(dijob(task(1), queue="nowhere"), Grouping(System.KUEUE))
-    found.settle()
-    found.pod()["status"] |= {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "reason": "SchedulingGated"}]}
-    found.step()
-    message = found.status["conditions"][-1]["message"]
-    assert "Kueue has not admitted it to queue nowhere, which must exist" in message
-    assert message.endswith("see Workload train-0123abcd-0")
