@@ -44,7 +44,7 @@ from jobgate.installation import Installation
 from jobgate.installation.objects import base, definitions
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 
 COUNT, BYTES = 1_000, 1_000_000

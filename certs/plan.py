@@ -45,8 +45,8 @@ class RotationSettings:
         names: names of the server's certificate.
         key_type: type of new keys.
         lifetime: lifetime of new certificates.
-        soak: time for API servers to load a new CA before it is used, and time for which all servers must serve a
-            generation before former CAs are removed.
+        soak: time for API servers to load a new CA before it is used, and for all servers to serve a generation before
+            former CAs are removed.
         beyond: rotate if the generation's number is not higher than this, due or not.
         revoke: whether generations up to `beyond` lose trust after that.
     """

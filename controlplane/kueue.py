@@ -5,12 +5,16 @@
 - A group ends when all of its pods have succeeded, or when none is active and one is annotated as not retriable. Then
   its quota is free, and the finalizers are removed.
 - Until then, a pod that failed keeps its finalizer until another pod replaces it.
+- A group of which all pods are there has a Workload of its name, which the pods own. Its condition `QuotaReserved` says
+  why it is not admitted.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from controlplane.client import ClusterApi
 from controlplane.space import Space
 from controlplane.waiting import wait_for
 
@@ -19,7 +23,40 @@ _GROUP, _COUNT = "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-tota
 _RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
 _ENDED = ("Succeeded", "Failed")
 
+GROUP = "kueue.x-k8s.io/v1beta2"
+_CRDS, _NAME = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "workloads.kueue.x-k8s.io"
+_SCHEMA = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+_VERSION = {"served": True, "schema": _SCHEMA, "subresources": {"status": {}}}
+_CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    # The group is protected: the API server requires this annotation.
+    "metadata": {"name": _NAME, "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"}},
+    "spec": {
+        "group": "kueue.x-k8s.io",
+        "names": {"kind": "Workload", "plural": "workloads"},
+        "scope": "Namespaced",
+        "versions": [
+            {"name": "v1beta2", "storage": True, **_VERSION},
+            {"name": "v1beta1", "storage": False, **_VERSION},
+        ],
+    },
+}
+
 Pod = dict[str, Any]
+
+
+@contextmanager
+def workloads(api: ClusterApi) -> Iterator[None]:
+    """Install the CRD of Workloads."""
+    status, answer = api.post(_CRDS, _CRD)
+    assert status == 201, answer
+    wait_for(lambda: api.get(f"/apis/{GROUP}/workloads")[0] == 200, 30, what="Workloads are served")
+    try:
+        yield
+    finally:
+        api.delete(f"{_CRDS}/{_NAME}")
+        wait_for(lambda: api.get(f"{_CRDS}/{_NAME}")[0] == 404, 30, what="the CRD is gone")
 
 
 class Kueue:
@@ -69,12 +106,32 @@ class Kueue:
             self._finalize(pods)
             return
         active = [pod for pod in pods if pod["status"]["phase"] != "Failed" and not _is_lost(pod)]
-        if group not in self.held and len(active) >= count <= self._quota - sum(self.held.values()):
-            self.held[group] = count
+        if group not in self.held and len(active) >= count:
+            lacks = count - (self._quota - sum(self.held.values()))
+            if lacks <= 0:
+                self.held[group] = count
+            self._report(group, active, lacks)
         if group in self.held:
             for pod in (pod for pod in active if _is_gated(pod) and FINALIZER in pod["metadata"]["finalizers"]):
                 self._patch(pod, {"spec": {"schedulingGates": None}})
             self._finalize([pod for pod in pods if pod not in active][: len(pods) - count])
+
+    def _report(self, group: str, pods: list[Pod], lacks: int) -> None:
+        """Write the Workload of a group."""
+        owners = [
+            {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
+            for pod in pods
+        ]
+        if not self._space.exists("workloads", group, GROUP):
+            metadata = {"name": group, "ownerReferences": owners}
+            self._space.create("workloads", {"apiVersion": GROUP, "kind": "Workload", "metadata": metadata}, GROUP)
+        message = "Quota reserved in ClusterQueue research"
+        if lacks > 0:
+            short = f"insufficient unused quota for pods in flavor default, {lacks} more needed"
+            message = f"couldn't assign flavors to pod set main: {short}"
+        condition = {"type": "QuotaReserved", "status": str(lacks <= 0), "message": message}
+        condition["reason"] = "WaitingForQuota" if lacks > 0 else "QuotaReserved"
+        self._space.patch("workloads", f"{group}/status", {"status": {"conditions": [condition]}}, GROUP)
 
     def _finalize(self, pods: list[Pod]) -> None:
         for pod in pods:

@@ -8,7 +8,8 @@
 - `installation`: what is installed, and the files of `manifests/`; `doctor`: diagnoses an installation
 - `cluster`: the only package that talks to an API server; `serving`, `rotation`: what runs beside the webhook server
 - `cli`: the command `jobgate`
-- `names`, `difference`, `packages`: formats of names, differences of JSON, entry points of installed packages
+- `names`: formats of names; `limits`, `ownership`: limits of jobs, and what belongs to jobgate in a cluster
+- `packages`: entry points of installed packages; `room`: the memory of caches
 """
 
 __version__ = "0.1.0"

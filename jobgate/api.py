@@ -21,7 +21,7 @@ from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgre
 from jobgate.jobs.runner import Clean, Retry, Runner
 from jobgate.jobs.status import PhaseCondition, RunStatus, conditions_of, set_condition
 from jobgate.jobs.task import Task
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 from jobgate.plugins import (
     CONFIG_MAP,
     NETWORK_POLICY,

@@ -16,35 +16,8 @@ from crdgen.dns import mask_trailing_dash
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
 
-#: Namespaces that jobgate leaves alone: the cluster must be able to recover without it.
-SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease")
-
-#: A namespace with this label set to `disabled` is left alone, by the webhooks and by the controller.
-OPT_OUT_LABEL, OPT_OUT_VALUE = "jobgate.dev/admission", "disabled"
-
-#: The built-in kinds, by apiVersion and kind, in the order in which they are rendered, and where they are.
-KINDS: Final = {
-    ("diengine.opendilab.org/v2alpha1", "DIJob"): "jobgate.kinds.dijob:DIJOB",
-    ("batch.volcano.sh/v1alpha1", "Job"): "jobgate.kinds.vcjob:VCJOB",
-    ("mxnet.mlkube.io/v1beta1", "MxJob"): "jobgate.kinds.mxjob:MXJOB",
-    ("train.distributed.io/v1alpha1", "TorchJob"): "jobgate.kinds.torchjob:TORCHJOB",
-}
-#: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
-DI_ORCHESTRATOR_ACCOUNT: Final = "system:serviceaccount:di-system:di-orchestrator"
-
-#: Default limit of pods in a job. Highest limit: the API server's of `parallelism` for Indexed Jobs.
-JOB_PODS: Final = 10_000
-PODS_LIMIT: Final = 100_000
-
-#: Label of all objects that our controller creates. Objects without it are never changed.
-MANAGED_BY = ("app.kubernetes.io/managed-by", "jobgate")
-
 #: Characters of `generateName` that the API server keeps: it adds five random ones, up to 63.
 GENERATED_LIMIT = 58
-
-#: Maximum entries of a list or map in a job: tasks, volumes, policies, dependencies of a task. Time and memory of a
-#: review are measured up to this number (docs/explanation/performance.md).
-ENTRIES_LIMIT = 1000
 
 #: Longest name and highest number of a port.
 PORT_NAME_LIMIT = 15

@@ -16,7 +16,7 @@ import pytest
 from jobgate.cluster import ApiError, IncompleteError, Informer, Page, Resource
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings
 from jobgate.kinds import installed
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import QueueingArguments, System
 from jobgate.room import SMALL, Room, project, weight_of

@@ -1,7 +1,7 @@
 """AdmissionReview v1: reads requests, and writes responses.
 
 By `admission.k8s.io/v1`, a response repeats the uid, and has both or neither of `patch` and `patchType`. A denial
-is `allowed: false` with a Status, of which `kubectl` prints each cause.
+is `allowed: false` with a Status; `kubectl` prints each of its causes.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Operation: TypeAlias = dict[str, Any]
 #: the pointer after the field, and the value. A plain tuple, because each added field creates one.
 _Change: TypeAlias = tuple[str, tuple[str | int, ...], str, str, Any]
 
-#: Types of which each value is JSON. Most values are of these.
+#: Types whose values are all JSON. Most values have one of these.
 _SCALARS: Final = (str, int)
 #: Longest pointer of a patch, in characters. A longer one has a key that no real object has.
 _WAY_LIMIT: Final = 1024

@@ -162,6 +162,11 @@ class Kind:
         """
         return view(self.spec, document.get("spec"))
 
+    def accepted(self, document: Mapping[str, Any]) -> BaseModel | None:
+        """Return, fast, the typed view of an object that is known to fit, with everything embedded in it; else None."""
+        spec, complete = self.read(document) if self.schema.accepts(document) else (None, False)
+        return spec if complete else None
+
     def hides(self, path: Path) -> bool:
         """Tell whether rules read the value at a path as plain JSON, so that a broken one must be hidden from them."""
         return opaque(self.spec, path)

@@ -1,7 +1,7 @@
 """The review: a pure function from a request to a response. The server, the offline commands and the tests call it.
 
 Read it from top to bottom: parse, default, accept or explain, ratchet, answer. `document` is the object of the request,
-`stored` the object before an UPDATE, as the API server sends it, and `context.old` is that one with today's defaults.
+`stored` the object before an UPDATE, as the API server sends it, and `context.old` the same with today's defaults.
 """
 
 from __future__ import annotations
@@ -207,10 +207,8 @@ def _findings(
         violations: what the schema rejects; None if it has not been asked.
         ratchets: whether the object is the new or the old one of an UPDATE: see `explain`.
     """
-    if violations is None and kind.schema.accepts(document):
-        spec, complete = kind.read(document)
-        if complete:
-            rules = kind.when.rules(document, for_update=context.old is not None)
-            yield from call_rules(rules, object_of(kind, document, spec, fits=True), context)
-            return
+    if violations is None and (spec := kind.accepted(document)) is not None:
+        rules = kind.when.rules(document, for_update=context.old is not None)
+        yield from call_rules(rules, object_of(kind, document, spec, fits=True), context)
+        return
     yield from explain(kind, document, context, violations, ratchets=ratchets)

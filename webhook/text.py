@@ -7,7 +7,7 @@ messages and values are cut and escaped here, and nowhere else.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 #: Longest name or value in a text, in characters: the output of `kubectl` stays readable.
@@ -33,6 +33,11 @@ def line(text: str, limit: int = MESSAGE_LIMIT) -> str:
 def short(name: str) -> str:
     """Return a name for a path or a sentence: as it is, if an object of the cluster can have this name."""
     return line(name, SHOWN_VALUE)
+
+
+def first_of(items: Sequence[str], most: int) -> str:
+    """Return the first items for a message, with the number of those that it leaves out."""
+    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
 def shown(value: Any) -> str:

@@ -12,7 +12,7 @@ from webhook.rule import Rule
 Steps: TypeAlias = tuple[str, ...]
 EACH: Final = "*"
 
-#: Most sets of fields for which the rules are remembered. Most objects of a kind have the same fields.
+#: Most sets of fields whose rules are remembered. Most objects of a kind have the same fields.
 _REMEMBERED: Final = 256
 
 

@@ -255,5 +255,5 @@ _BOUND: Final = "write the number as minimum or maximum, and true here"
 _FIXES: Final = {
     "exclusiveMaximum": _BOUND,
     "exclusiveMinimum": _BOUND,
-    "type": "write one type, and nullable: true where null is taken, too",
+    "type": "write one type, and nullable: true if null is allowed",
 }

@@ -115,7 +115,7 @@ def views(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         yield Change("subresources.status", what, (Break.CLIENTS,), "keep it")
     if now and not was:
         what = "the status subresource is new: a status in a write of the whole object is ignored"
-        fix = "add it to a new version, and let controllers of that one write to /status"
+        fix = "add it to a new version, and let controllers of that version write to /status"
         yield Change("subresources.status", what, (Break.CLIENTS,), fix)
     was_scale, scale = (mapping(version, "subresources", "scale") for version in (old, new))
     yield from _entries(

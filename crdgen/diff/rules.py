@@ -76,7 +76,7 @@ def _new(pair: SchemaPair, key: _Key, tree: CelExpression | None, verb: str) -> 
         return pair.change(what, *REJECTS, fix=fix if pair.has_old_self else _USE_PARENT)
     if tree is None or not pair.has_old_self or not passes_unchanged(tree, pair.new, optional=optional):
         no_library = "" if available() else " (the extra `cel` looks into the rule)"
-        why = "as where it is strict, or reads a field that is not there"
+        why = "for example if the rule is strict, or reads an absent field"
         what = f"{what}: previously valid updates may be rejected, even if the value does not change, {why}{no_library}"
         before = "oldSelf.hasValue() && self == oldSelf.value()" if optional else "self == oldSelf"
         fix = f"accept unchanged values: `{before} || (…)` breaks clients only"

@@ -38,7 +38,9 @@ def _enum(pair: SchemaPair) -> Iterator[Change]:
             f"value {shown(was[key])} is removed", *REJECTS, fix="keep the value, described as deprecated"
         )
     for key in now.keys() - was.keys():
-        yield pair.change(f"value {shown(now[key])} is new; clients with a fixed list of values will see another one")
+        yield pair.change(
+            f"value {shown(now[key])} is new; clients with a fixed list of values will see a value that is not on it"
+        )
 
 
 def _pattern(pair: SchemaPair) -> Iterator[Change]:

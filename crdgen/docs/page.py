@@ -180,7 +180,7 @@ def _rows(
 
 
 def _link(section: Section, inside: Section | None) -> str:
-    """Return a link to a section from the page of another one, or from the page of the kind."""
+    """Return a link to a section from the page of another section, or from the page of the kind."""
     here = inside.file if inside else ""
     file = "" if section.file == here else section.file.rpartition("/")[2] if here else section.file
     return f"[{code(section.paths[0])}]({file}#{section.anchor})"

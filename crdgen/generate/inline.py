@@ -18,7 +18,7 @@ _PREFIX: Final = "#/$defs/"
 _NODES_LIMIT: Final = 60_000
 _DEPTH_LIMIT: Final = 100
 _CYCLE_FIX: Final = (
-    "mark the field with `Depth(…)`, which writes so many levels out, or leave it open with "
+    "mark the field with `Depth(…)`, which limits the levels, or leave it open with "
     "`Annotated[dict[str, Any], PreserveUnknown]`"
 )
 

@@ -152,7 +152,7 @@ def names_are_labels(definition: Definition) -> Iterator[Issue]:
         "listKind": (names.get("listKind") or (f"{kind}List" if kind else "")).lower(),
     }
     for field, name in checked.items():
-        note = " (which is made of kind where it is left out)" if field in {"singular", "listKind"} else ""
+        note = " (derived from kind if it is absent)" if field in {"singular", "listKind"} else ""
         if note and not names.get(field) and not is_label(checked["kind"]):
             # The default comes from kind, which has its own finding.
             continue

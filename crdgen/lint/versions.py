@@ -112,7 +112,7 @@ def version_names_are_labels(definition: Definition) -> Iterator[Issue]:
 def fields_are_pruned(definition: Definition) -> Iterator[Issue]:
     """v1 does not preserve unknown fields of whole kinds."""
     if definition.spec.get("preserveUnknownFields"):
-        fix = "remove it, and write x-kubernetes-preserve-unknown-fields: true in the schema where fields are kept"
+        fix = "remove it, and write x-kubernetes-preserve-unknown-fields: true where the schema keeps unknown fields"
         yield Issue("spec.preserveUnknownFields", "preserveUnknownFields must not be true", fix)
 
 

@@ -95,10 +95,11 @@ def read_values(text: bytes, file: str) -> list[Any]:
     Raises:
         UnreadableManifest: the text is invalid, or has a duplicate key.
     """
-    return [document.value for document in _values(text, file)]
+    return [document.value for document in read_documents(text, file)]
 
 
-def _values(text: bytes, file: str) -> list[Document]:
+def read_documents(text: bytes, file: str) -> list[Document]:
+    """Return the documents of a text that contains no Kubernetes objects; see `read_values`."""
     try:
         documents = _documents(text)
     except DocumentError as error:
@@ -122,7 +123,7 @@ def read_value(text: bytes, file: str) -> Any:
 
 def read_document(text: bytes, file: str) -> Document:
     """Return the only document of a text that contains no Kubernetes objects; see `read_value`."""
-    documents = _values(text, file)
+    documents = read_documents(text, file)
     if len(documents) > 1:
         raise UnreadableManifest(file, 1, 1, f"contains {len(documents)} documents: must contain one")
     return documents[0] if documents else Document(places={(): (0, 0)})

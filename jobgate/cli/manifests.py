@@ -24,7 +24,7 @@ from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
 from jobgate.kinds import installed
-from jobgate.names import PODS_LIMIT
+from jobgate.limits import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 from webhook import Registry
 

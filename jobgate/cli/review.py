@@ -13,7 +13,7 @@ from crdgen.reading import Manifest
 from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries, placed
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
 from jobgate.cli.settings import CRDS, Configured, installation_later
-from jobgate.names import KINDS
+from jobgate.kinds import BUILT_IN
 
 if TYPE_CHECKING:
     from jobgate.offline.judge import ReviewOptions, Verdict
@@ -143,7 +143,7 @@ def _may_be_ours(manifest: Manifest) -> bool:
     from importlib.metadata import entry_points
 
     group, kind = manifest.object["apiVersion"].rpartition("/")[0], manifest.object["kind"].lower()
-    near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in KINDS)
+    near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in BUILT_IN)
     catalogue = {file.name for file in (Path(__file__).parents[1] / "configured" / "catalogue").iterdir()}
     return (
         near

@@ -123,7 +123,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
     sockets = inherited()
 
-    async def parent() -> None:
+    async def supervise_workers() -> None:
         stop = asyncio.Event()
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
             await Supervisor(workers, [*_COMMAND, *sys.argv[1:]], PRODUCT).run(own, stop=stop)
@@ -131,7 +131,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
         with listening(where):
-            asyncio.run(parent())
+            asyncio.run(supervise_workers())
         return
     kinds = in_cluster(configured.kinds, deny)
     _compile(kinds)

@@ -13,7 +13,8 @@ import click
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.schema.look import mapping
 from jobgate.cli.cluster import grouped, require_dns_name
-from jobgate.names import DI_ORCHESTRATOR_ACCOUNT, DOMAIN, JOB_PODS, PODS_LIMIT, dns_label, dns_subdomain
+from jobgate.limits import JOB_PODS, PODS_LIMIT
+from jobgate.names import DOMAIN, dns_label, dns_subdomain
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 #: The value of `--kinds` that names all entries of the catalogue.
 ALL_ENTRIES = "catalogue"
 _ENFORCE, _WARN = "enforce", "warn"
+#: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
+_DI_ORCHESTRATOR_ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -162,8 +165,9 @@ def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
     """Return the kinds of files and of the catalogue."""
     if not values:
         return []
+    from crdgen.reading.entries import InvalidEntries
     from jobgate.configured.catalogue import kinds_of, named_in_catalogue, names
-    from jobgate.configured.file import InvalidEntry, read_entries
+    from jobgate.configured.file import read_entries
 
     read: list[Any] = []
     for value in values:
@@ -171,7 +175,7 @@ def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
         read += [entry for name in chosen for entry in named_in_catalogue(name)]
         try:
             read += [] if chosen else read_entries(FilePath(value).read_bytes(), value)
-        except InvalidEntry as error:
+        except InvalidEntries as error:
             raise click.BadParameter(f"\n{error}") from None
         except FileNotFoundError:
             known = ", ".join(names())
@@ -326,7 +330,7 @@ QUEUEING = setting(
     "--queueing",
     metavar="SYSTEM[=SCHEDULER]",
     callback=_queueing,
-    help="System that queues pods, or starts the pods of a job together, where the operator does not: kubernetes (for "
+    help="System that queues pods, or starts the pods of a job together, if the operator does not: kubernetes (for "
     "jobs that jobgate runs), kueue, coscheduling or volcano. SCHEDULER is the schedulerName of their pods, if not the "
     "default of the system.",
 )
@@ -348,7 +352,7 @@ _FORGETFUL_WRITER = setting(
     "--forgetful-writer",
     multiple=True,
     metavar="SERVICE-ACCOUNT",
-    default=(DI_ORCHESTRATOR_ACCOUNT,),
+    default=(_DI_ORCHESTRATOR_ACCOUNT,),
     show_default=True,
     callback=_service_accounts,
     help="Service account, as system:serviceaccount:<namespace>:<name>, whose updates drop unknown fields. The webhook "

@@ -29,7 +29,7 @@ def configured(entry: Entry, version: str = "") -> ConfiguredKind:
     """Return the kind that an entry describes, of one of its versions; by default of the preferred one."""
     version = version or entry.versions[0]
     rules = (*shared_rules(_INSTEAD), *own_rules(entry))
-    paths = [path.partition(".metadata.labels[")[2] for path in vars(entry.fields_).values() if path]
+    paths = [path.partition(".metadata.labels[")[2] for path in entry.fields_.paths.values()]
     operator, members = entry.operator, entry.members
     return ConfiguredKind(
         group=entry.group,

@@ -7,9 +7,19 @@ without one, from the task on. Keys with dots are in brackets: `.metadata.labels
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
@@ -18,18 +28,28 @@ _STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
 #: What a pattern of names may have.
 PLACEHOLDERS: Final = frozenset({"job", "task", "index", "inner", "random", "hash"})
 
-Path: TypeAlias = Annotated[str, Field(pattern=rf"^\.?{_STEP}$", description="Path of a value, as .spec.replicas.")]
-ObjectPath: TypeAlias = Annotated[str, Field(pattern=rf"^\.{_STEP}$", description="Path from the object on.")]
-TemplatePath: TypeAlias = Annotated[
-    str, Field(pattern=rf"^(\.|\.?{_STEP})$", description="Path; . is the task itself.")
-]
+
+def _path(pattern: str, description: str) -> tuple[AfterValidator, WithJsonSchema]:
+    """Return the check of a path, and its schema for editors."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError("must be a path, as .spec.template from the object on, or template from the task on")
+        return value
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": pattern, "description": description})
+
+
+Path: TypeAlias = Annotated[str, *_path(rf"^\.?{_STEP}$", "Path of a value, as .spec.replicas.")]
+ObjectPath: TypeAlias = Annotated[str, *_path(rf"^\.{_STEP}$", "Path from the object on.")]
+TemplatePath: TypeAlias = Annotated[str, *_path(rf"^(\.|\.?{_STEP})$", "Path; . is the task itself.")]
 
 
 class Model(BaseModel):
     """A part of the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
-    #: Fields of which exactly one is set.
+    #: Exactly one of these fields is set.
     one_of: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
@@ -47,7 +67,7 @@ class Count(Model):
     default: StrictInt | None = Field(None, description="The number if the field is absent; 1 by default.")
     plus: StrictInt = Field(0, description="Is added to the number, for example -1.")
     times: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers that are multiplied.")
-    smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers of which the smallest counts.")
+    smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers; the smallest counts.")
 
 
 class TaskName(Model):
@@ -76,7 +96,7 @@ class TaskSource(Model):
     each: ObjectPath | None = Field(None, description="Path of a list or a map of tasks.")
     required: bool = Field(False, description="Whether an object without these tasks is invalid.")
     keys: tuple[str, ...] = Field((), description="The keys that the map may have; others are denied.")
-    when: tuple[Path, ...] = Field((), description="Fields of which a task has at least one; others have no pods.")
+    when: tuple[Path, ...] = Field((), description="A task has at least one of these fields; others have no pods.")
     name: Path | TaskName | None = Field(None, description="The task's name: its path, or a constant or key.")
     replicas: Count | Path | StrictInt = Field(1, description="Number of pods.")
     least: Count | Path | StrictInt | None = Field(None, description="Lower bound of the first number of replicas.")
@@ -85,6 +105,11 @@ class TaskSource(Model):
     depends_on: Path | None = Field(None, description="List of tasks to wait for: names, or objects with a name.")
     template: TemplatePath | tuple[TemplatePath, ...] = Field((), description="Path of the pod template, or several.")
     pod: tuple[Assembled, ...] = Field((), description="Parts of the pod that are not in the template.")
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether the tasks are pods; others are created from another object."""
+        return bool(self.template or self.pod)
 
 
 class DerivedName(Model):
@@ -124,7 +149,7 @@ class OperatorEntry(Model):
     defaults: tuple[ObjectPath, ...] = Field((), description="Required fields that its own webhook sets.")
     restart_policy: RestartPolicies | None = Field(None, description="Restart policies of its pods, if limited.")
     volumes: tuple[str, ...] = Field((), description="Names of volumes that it adds to pods.")
-    claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates, of which pods get volumes.")
+    claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates; pods get a volume for each.")
 
 
 class MembersEntry(Model):
@@ -147,6 +172,11 @@ class Fields(Model):
     min_available: ObjectPath | None = Field(None, description="Pods of the job that start together.")
     min_replicas: ObjectPath | None = Field(None, description="Least pods of all tasks together.")
     max_replicas: ObjectPath | None = Field(None, description="Most pods of all tasks together.")
+
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The paths of the fields that the kind has."""
+        return {name: path for name in type(self).model_fields if (path := getattr(self, name)) is not None}
 
 
 class Entry(Model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, cast
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
@@ -13,11 +13,15 @@ from jobgate.configured.tasks import POD, Element, Steps, elements, parsed, temp
 from jobgate.jobs.crew import PLUGINS, annotated_plugins
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import Task
+from jobgate.podchecks import plain
 from webhook import Path, UnknownField
 from webhook.kind import ANNOTATIONS, Field
 from webhook.path import join
-from webhook.values import items, value_at
+from webhook.values import items, spec_of, value_at
 from webhook.view import view
+
+#: The place of the annotation with the plugins that a job asks for.
+_PLUGINS: Final = ("metadata", "annotations", PLUGINS)
 
 
 class Waits(BaseModel):
@@ -35,13 +39,15 @@ class Part(BaseModel):
     """The typed view of a task.
 
     Attributes:
-        places: the path of each field.
+        element: the task in the object.
         built: the pod template, with the places of its parts.
+        paths: the path of each other field, as in the entry.
         count, least, most: the number of replicas that has bounds, and the bounds.
     """
 
-    places: Any
+    element: Any
     built: Any
+    paths: Any
     name: StrictStr | None = None
     replicas: StrictInt = 1
     count: StrictInt = 1
@@ -50,6 +56,22 @@ class Part(BaseModel):
     min_available: StrictInt | None = None
     depends_on: Waits | None = None
     template: dict[str, Any]
+
+    def place(self, field: str) -> Path | None:
+        """Return the path of a field in the object; None if the entry does not have the field."""
+        if field == "template":
+            return cast("Path", self.built.path)
+        return self.element.place(self.paths[field]) if field in self.paths else None
+
+
+class ConfiguredTask(Task):
+    """A task whose fields can be anywhere in the object. Their paths are only made for messages."""
+
+    __slots__ = ()
+
+    def at(self, field: str) -> Path:
+        """Return the path of a field in the job."""
+        return cast("Part", self.part).place(field) or super().at(field)
 
 
 class ConfiguredSpec(BaseModel):
@@ -69,7 +91,7 @@ class ConfiguredSpec(BaseModel):
 def tasks_of(spec: ConfiguredSpec) -> Iterator[Task]:
     """Yield the tasks of an object."""
     for part in spec.tasks:
-        yield Task(part.places["task"], part, paths=part.places)
+        yield ConfiguredTask(part.element.path, part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +109,18 @@ class ConfiguredKind(JobKind):
         """Return the typed view of an object, and whether it is whole."""
         return read_spec(self.entry, document)
 
+    def accepted(self, document: Mapping[str, Any]) -> BaseModel | None:
+        """Return the typed view of an object whose metadata, tasks and pods surely have no fault; else None."""
+        if not self.schema.accepts(document):
+            return None
+        spec, whole = read_spec(self.entry, document)
+        pods = [part.template for part in spec.tasks if part.element.source.has_pods] if whole else []
+        if changed := self.entry.operator.overwrites:
+            pods += [{**pod, "spec": {**spec_of(pod), **changed}} for pod in pods]
+        return spec if whole and all(map(plain, pods)) else None
+
     def all_fields(self, name: str) -> tuple[Field, ...]:
-        """Return the field of the name that rules use. A rule about tasks is always called."""
+        """Return the field of the name that rules use. A rule about a field that tasks may have is always called."""
         if name not in self._resolved:
             self._resolved[name] = (self._named(name),)
         return self._resolved[name]
@@ -97,8 +129,9 @@ class ConfiguredKind(JobKind):
         steps = _own_fields(self.entry).get(name)
         if name.startswith(ANNOTATIONS):
             return self._resolve(name, name)
-        if name.partition(".")[0] == "tasks":
-            return Field(Path("spec"), tuple(name.split(".")[:2]), ("metadata",))
+        if (words := name.split("."))[0] == "tasks":
+            known = not words[1:] or any(getattr(each, words[1], None) is not None for each in self.entry.tasks)
+            return Field(Path("spec"), tuple(words[:2]), ("metadata",) if known else None)
         if steps is None and name not in self.known_fields:
             raise UnknownField(name)
         return Field(Path("spec") / name) if steps is None else Field(join(steps), (name,), tuple(map(str, steps)))
@@ -113,35 +146,31 @@ class ConfiguredKind(JobKind):
 
 
 def _own_fields(entry: Entry) -> dict[str, Steps]:
-    paths = ((name, getattr(entry.fields_, name)) for name in type(entry.fields_).model_fields)
-    fields = {name: parsed(path)[1] for name, path in paths if path is not None}
-    return fields | ({"plugins": ("metadata", "annotations", PLUGINS)} if entry.members else {})
+    fields = {name: parsed(path)[1] for name, path in entry.fields_.paths.items()}
+    return fields | ({"plugins": _PLUGINS} if entry.members else {})
 
 
 def read_spec(entry: Entry, document: Mapping[str, Any]) -> tuple[ConfiguredSpec, bool]:
     """Return the typed view of an object that an entry describes, and whether it is whole."""
-    fields: dict[str, Any] = {name: value_at(document, steps) for name, steps in _own_fields(entry).items()}
-    fields["plugins"] = annotated_plugins(fields.get("plugins"))
+    fields = {name: value_at(document, parsed(path)[1]) for name, path in entry.fields_.paths.items()}
+    fields["plugins"] = annotated_plugins(value_at(document, _PLUGINS)) if entry.members else None
     fields["tasks"] = [_part(entry, element) for element in elements(entry, document)]
     return view(ConfiguredSpec, {name: value for name, value in fields.items() if value is not None})
 
 
 def _part(entry: Entry, element: Element) -> dict[str, Any]:
-    """Return the fields of a task, as far as they are there, with their places."""
-    source, base = element.source, element.path
-    built = template_of(entry, element)
+    """Return the fields of a task, as far as they are there, with their paths in the entry."""
+    source, built = element.source, template_of(entry, element)
     fields: dict[str, Any] = {"name": element.name, "template": built.value}
-    places = {"task": base, "template": built.path}
-    places["name"] = element.place(source.name) if isinstance(source.name, str) else base
-    fields["replicas"], place = element.number(source.replicas)
-    places["replicas"] = place or base
+    paths = {"name": source.name if isinstance(source.name, str) else ""}
+    fields["replicas"], paths["replicas"] = element.number(source.replicas)
     fields["count"], _ = element.first_number(source.replicas)
     for name in ("least", "most", "min_available"):
         if (count := getattr(source, name)) is not None:
-            fields[name], place = element.number(count, None)
-            places[name] = place or base
+            fields[name], paths[name] = element.number(count, None)
     if source.depends_on is not None and (waits := element.get(source.depends_on)) is not None:
         names = enumerate(item.get("name") if isinstance(item, dict) else item for item in items(waits))
         fields["depends_on"] = {"written": tuple(names)} if isinstance(waits, list) else waits
-        places["depends_on"] = element.place(source.depends_on)
-    return {key: value for key, value in fields.items() if value is not None} | {"places": places, "built": built}
+        paths["depends_on"] = source.depends_on
+    present = {key: value for key, value in fields.items() if value is not None}
+    return {**present, "element": element, "built": built, "paths": paths}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, cast
 
 from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry
 from jobgate.configured.kind import ConfiguredKind
@@ -18,6 +18,7 @@ from jobgate.jobs.task import Task
 from jobgate.names import dns_1035_label, dns_label, dns_subdomain
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import totals
+from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
 from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Path, Required, Rule, TooLong, rule
 from webhook.values import mapping, spec_of, text, value_at
@@ -40,17 +41,6 @@ _REFERENCES: Final[Mapping[Any, str]] = {
 _FORMATS: Final = {"label": dns_label, "dns1035": dns_1035_label, "subdomain": dns_subdomain}
 #: Resources of a quota that are requests without saying so.
 _REQUESTS: Final = ("cpu", "memory", "ephemeral-storage")
-
-
-@runtime_checkable
-class Listed(Protocol):
-    """Objects of a cluster of which all names in a namespace are known, for some resources."""
-
-    def __contains__(self, resource: object) -> bool:
-        """Tell whether the names of a resource are known."""
-
-    def names(self, resource: str, namespace: str = "") -> Iterable[str]:
-        """Return the names of the objects in a namespace; raises LookupError if they are not known."""
 
 
 def _entry(job: Job[Any]) -> Entry:
@@ -103,16 +93,18 @@ def counts_are_within_their_bounds(job: Job[Any], _: Context) -> Iterator[Cause]
     """A task has at least its lower bound of replicas, and at most its upper bound."""
     for task in job.tasks:
         count, least, most = (task.get(name) for name in ("count", "least", "most"))
-        place = task.at("replicas")
-        written = value_at(job.document, place.steps) is not None
         if count < 0:
-            yield Invalid(place, count, "must be at least 0")
+            yield Invalid(task.at("replicas"), count, "must be at least 0")
         elif least is not None and most is not None and least > most:
             yield Invalid(task.at("least"), least, f"must be at most {task.at('most')}, which is {most}")
-        elif least is not None and count < least and written:
-            yield Invalid(place, count, f"must be at least {task.at('least')}, which is {least}")
-        elif most is not None and count > most and written:
-            yield Invalid(place, count, f"must be at most {task.at('most')}, which is {most}")
+        elif least is not None and count < least and _is_written(job, task):
+            yield Invalid(task.at("replicas"), count, f"must be at least {task.at('least')}, which is {least}")
+        elif most is not None and count > most and _is_written(job, task):
+            yield Invalid(task.at("replicas"), count, f"must be at most {task.at('most')}, which is {most}")
+
+
+def _is_written(job: Job[Any], task: Task) -> bool:
+    return value_at(job.document, task.at("replicas").steps) is not None
 
 
 @rule()
@@ -132,9 +124,10 @@ def restart_policies_are_allowed(job: Job[Any], _: Context) -> Iterator[Cause]:
 @looks_up(PRIORITY_CLASSES)
 def priority_classes_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
     """The API server rejects pods with an unknown priority class; it may have been created a moment ago."""
-    places = [(task.template_path / "spec" / "priorityClassName", own_priority_class(task)) for task in job.tasks]
-    for path, name in ((job.at("priority_class_name"), text(job.get("priority_class_name"))), *places):
+    names = [(task, own_priority_class(task)) for task in job.tasks]
+    for task, name in ((None, text(job.get("priority_class_name"))), *names):
         if name and _is_absent(context, PRIORITY_CLASSES, name):
+            path = task.template_path / "spec" / "priorityClassName" if task else job.at("priority_class_name")
             yield Notice(path, f"there is no PriorityClass {name}: the API server rejects the pods until it exists")
 
 
@@ -165,8 +158,10 @@ def _queue_rule(kind: str) -> Rule:
 @looks_up(QUOTAS)
 def quotas_can_hold_the_job(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job whose pods request more than a quota of the namespace allows in all never runs completely."""
+    # Objects of a cluster, unlike those of files, have all names of a namespace.
+    names_of: Callable[[str, str], Iterable[str]] | None = getattr(context.objects, "names", None)
     try:
-        names = context.objects.names(QUOTAS, context.namespace) if isinstance(context.objects, Listed) else ()
+        names = names_of(QUOTAS, context.namespace) if names_of else ()
         quotas = {name: spec_of(context.objects.get(QUOTAS, name, context.namespace) or {}) for name in names}
     except LookupError:
         return
@@ -198,8 +193,9 @@ def _needed(job: Job[Any], resource: str) -> Decimal:
 
 @rule()
 def named_objects_exist(job: Job[Any], context: Context) -> Iterator[Notice]:
-    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; only looked up where the user may."""
-    for task in job.tasks if isinstance(context.objects, Listed) and CONFIG_MAPS in context.objects else ():
+    """A pod waits until the claims, ConfigMaps and Secrets that it names exist; looked up if the user may read them."""
+    known = isinstance(context.objects, Container) and CONFIG_MAPS in context.objects
+    for task in job.tasks if known else ():
         for path, resource, name in _named(spec_of(task.template), task.template_path / "spec"):
             if _is_absent(context, resource, name, context.namespace):
                 what = resource.partition(".")[0].removesuffix("s")
@@ -223,9 +219,17 @@ def plugins_reach_pods(job: Job[Any], _: Context) -> Iterator[Notice]:
     yield Notice(path, f"has no effect: the description of {job.kind.kind} does not say how its pods are recognized")
 
 
+@rule(f"annotations.{ANNOTATION}")
+def prerequisites_are_named_by_templates(job: Job[Any], _: Context) -> Iterator[Notice]:
+    """Objects are never changed, so their own annotation cannot be copied to the templates once it is checked."""
+    path = (Path("metadata") / "annotations").key(ANNOTATION)
+    yield Notice(path, f"has no effect on a {job.kind.kind}: write the annotation into its pod templates")
+
+
 def own_rules(entry: Entry) -> tuple[Rule, ...]:
     """Return the rules that only configured kinds have, for an entry."""
     rules = [counts_are_within_their_bounds, priority_classes_exist, quotas_can_hold_the_job, named_objects_exist]
+    rules += [prerequisites_are_named_by_templates]
     rules += [] if entry.members else [plugins_reach_pods]
     rules += [restart_policies_are_allowed] if entry.operator.restart_policy else []
     return (*rules, *([_queue_rule(entry.queue_of)] if entry.fields_.queue else []))
@@ -238,8 +242,8 @@ def with_places(checked: Rule) -> Rule:
     """
 
     def check(job: Job[Any], context: Context) -> Iterator[Notice]:
-        findings = (_placed(finding, job) for finding in checked.check(job, context))
-        yield from dict.fromkeys(finding for finding in findings if finding is not None)
+        findings = [_placed(finding, job) for finding in checked.check(job, context)]
+        yield from filter(None, dict.fromkeys(findings))
 
     return replace(checked, check=check)
 

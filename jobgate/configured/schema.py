@@ -82,7 +82,11 @@ class ConfiguredSchema(StructuralSchema):
         """Return False: there is no fast check, and the API server has checked limits already."""
         return False
 
-    accepts = crowded = fits
+    crowded = fits
+
+    def accepts(self, document: Mapping[str, Any]) -> bool:
+        """Return True only if no CRD is known, and metadata and lists of tasks have no fault; tasks are not checked."""
+        return self._crd is None and self._fits(document) and not any(self._source_causes(document))
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return the faults of the object by its CRD, and of the fields that rules read."""
@@ -149,9 +153,9 @@ def _part_causes(part: Part, document: Mapping[str, Any]) -> Iterator[Cause]:
         if name in part.__dict__:
             continue
         if name == "template" and part.built.value is None:
-            yield Required(part.places["template"], "the template of the task's pods")
-        elif name in part.places:
-            yield _type_cause(name, part.places[name], document)
+            yield Required(part.built.path, "the template of the task's pods")
+        elif (place := part.place(name)) is not None:
+            yield _type_cause(name, place, document)
 
 
 def _type_cause(name: str, path: Path, document: Mapping[str, Any]) -> Cause:
@@ -164,7 +168,7 @@ def _type_cause(name: str, path: Path, document: Mapping[str, Any]) -> Cause:
 
 def _template_causes(part: Part) -> Iterator[Cause]:
     """Yield the violations of Kubernetes' schema in a pod template."""
-    start, evaluator = part.places["template"], _pod_template()
+    start, evaluator = part.built.path, _pod_template()
     shape = Shape(load()["PodTemplateSpec"])
     # Null is as good as absent: the API server drops it when it sets defaults.
     for violation in evaluator.validate(evaluator.default(part.built.value)):

@@ -56,25 +56,25 @@ class Element:
         absolute, steps = parsed(path)
         return value_at(self.document if absolute else self.value, steps)
 
-    def number(self, count: Count | str | int, default: int | None = 1) -> tuple[Any, Path | None]:
-        """Return a number, and the place of the field that it comes from; any JSON if that is no number."""
+    def number(self, count: Count | str | int, default: int | None = 1) -> tuple[Any, str]:
+        """Return a number, and the path that it comes from, or an empty one; any JSON if that is no number."""
         if isinstance(count, int):
-            return count, None
+            return count, ""
         if isinstance(count, str):
             value = self.get(count)
-            return (default if value is None else value), self.place(count)
+            return (default if value is None else value), count
         if count.path is not None:
-            value, place = self.number(count.path, default if count.default is None else count.default)
-            return (value + count.plus if _is_number(value) else value), place
+            value, path = self.number(count.path, default if count.default is None else count.default)
+            return (value + count.plus if _is_number(value) else value), path
         parts = [self.number(part, default) for part in count.times or count.smallest]
         wrong = next((part for part in parts if not _is_number(part[0])), None)
         if wrong is not None:
             return wrong
         values = [value for value, _ in parts]
-        place = next((place for _, place in parts if place is not None), None)
-        return max((prod(values) if count.times else min(values)) + count.plus, 0), place
+        path = next((path for _, path in parts if path), "")
+        return max((prod(values) if count.times else min(values)) + count.plus, 0), path
 
-    def first_number(self, count: Count | str | int) -> tuple[Any, Path | None]:
+    def first_number(self, count: Count | str | int) -> tuple[Any, str]:
         """Return the first of several numbers that are multiplied: the one that bounds are about."""
         while isinstance(count, Count) and count.times:
             count = count.times[0]
@@ -134,7 +134,7 @@ def elements(entry: Entry, document: Mapping[str, Any]) -> Iterator[Element]:
 def template_of(entry: Entry, element: Element) -> BuiltTemplate:
     """Return the pod template of a task; an empty one, whose parts have no place, for a task without pods."""
     source = element.source
-    if not source.template and not source.pod:
+    if not source.has_pods:
         return BuiltTemplate({}, element.path / POD, [((), None)])
     paths = [source.template] if isinstance(source.template, str) else source.template
     built = BuiltTemplate(None, element.path / POD)

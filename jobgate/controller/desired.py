@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from jobgate.cluster import Resource
-from jobgate.names import MANAGED_BY, label_value
+from jobgate.names import label_value
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import SECRET, Crew, Declared, ObjectType, Plugin, carried_out
 from jobgate.plugins.crew import JOB_LABEL
 from jobgate.plugins.queueing import GROUPS, Queueing, QueueingArguments

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from jobgate.cluster.secret import SECRETS
 from jobgate.controller.desired import Desired
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 
 #: Fields without keys of others: a key that we did not write is removed.
 _CLOSED = frozenset({"data", "binaryData", "selector", "matchLabels", "podSelector", "namespaceSelector"})

@@ -13,7 +13,7 @@ import orjson
 
 from jobgate.cluster import Informer, Resource, slim
 from jobgate.controller.jobs import Key
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.room import Room, project
 
 #: Larger objects, in bytes of JSON, are cached as metadata only, and read when their job is reconciled: anyone may give

@@ -93,7 +93,7 @@ class WorkQueue(Generic[K]):
         return len(self._strikes)
 
     def add(self, key: K, after: float = 0.0) -> None:
-        """Queue a key; it is due after so many seconds, but not before its delay ends. The earliest time holds."""
+        """Queue a key; it is due after `after` seconds, but not before its delay ends. The earliest time holds."""
         when = max(self._clock() + after, self._not_before.get(key, 0.0))
         if key in self._working:
             self._meanwhile[key] = min(when, self._meanwhile.get(key, when))

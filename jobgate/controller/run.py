@@ -21,7 +21,7 @@ from jobgate.controller.territory import Territory
 from jobgate.controller.work import Work
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import Plugin, installed
 from jobgate.pods.digest import ROOM
 from jobgate.room import Room

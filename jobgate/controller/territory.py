@@ -7,7 +7,7 @@ from typing import Any
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.informer import labels
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from webhook.values import mapping, metadata_of
 
 

@@ -27,7 +27,7 @@ from jobgate.doctor.observed import (
 from jobgate.installation.configurations import NAME
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.members import selects
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from webhook.values import deviations
 
 _NAME_LABEL = "kubernetes.io/metadata.name"

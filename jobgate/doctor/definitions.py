@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from crdgen.diff.versions import schemas
@@ -15,6 +15,7 @@ from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
 from jobgate.installation.installation import LABELS
 from jobgate.jobs.kind import JobKind
 from jobgate.offline.fit import MisfitOutcome, misfits
+from webhook.text import first_of
 
 _OUTCOMES = {
     MisfitOutcome.DROPPED: "crd-schema-lacks-fields",
@@ -101,9 +102,4 @@ def _schemas(
                     changes = faults.setdefault(("crd-schema-differs", version["name"]), [])
                     changes.append(f"{change.path} ({change.what})")
     for (fault, name), places in faults.items():
-        yield fault_at(fault, f"{where}, version {name}", _some(places))
-
-
-def _some(places: Sequence[str]) -> str:
-    named = ", ".join(places[:_NAMED])
-    return named if len(places) <= _NAMED else f"{named} and {len(places) - _NAMED} more"
+        yield fault_at(fault, f"{where}, version {name}", first_of(places, _NAMED))

@@ -47,7 +47,7 @@ def template(
     volume = {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Mi"}}
     mount = {"name": "shm", "mountPath": "/dev/shm"}  # noqa: S108 - the path that shared memory has
     notes.unread(options, {"shm_mb"}, f"{path}.extraContainerOptions")
-    notes.change(f"shared memory has {SHARED_MEMORY}Mi, as in OpenPAI, where a task role says nothing")
+    notes.change(f"shared memory has {SHARED_MEMORY}Mi, the default of OpenPAI")
     return {
         "spec": {
             "restartPolicy": "Never",

@@ -14,7 +14,7 @@ from jobgate.installation.configurations import CERTIFICATE, NAME
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import component, container, deployment, pod
 from jobgate.installation.policies import GROUP as _ADMISSION
-from jobgate.installation.policies import holds, policy, rules
+from jobgate.installation.policies import policy, rules, validation
 from jobgate.installation.rbac import READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG
@@ -88,7 +88,7 @@ def _policy() -> list[dict[str, Any]]:
     }
     expression = joined("object.metadata.name == '", _SECRET, "' && object.type == 'kubernetes.io/tls'")
     message = joined("this account may create only the Secret ", _SECRET, " of type kubernetes.io/tls")
-    return policy(ACCOUNT, constraints, [holds(expression, message)])
+    return policy(ACCOUNT, constraints, [validation(expression, message)])
 
 
 def _cron_job() -> dict[str, Any]:

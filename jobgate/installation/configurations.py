@@ -17,7 +17,7 @@ from jobgate.installation.tree import If, any_of, base64, joined, setting
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Phase

@@ -12,13 +12,13 @@ from typing import Any
 
 from jobgate.installation.choices import NAMESPACE, RUNS, may_be_wired, plugin_on, some_on, wires
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.policies import OBJECTS, holds, labelled, of, policy, rules, within_bounds
+from jobgate.installation.policies import OBJECTS, for_resource, has_label, policy, rules, validation, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
 from jobgate.installation.workload import entries_mounted, pod_settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import members_of
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import SECRET, ObjectType, installed
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES, Ssh
@@ -129,7 +129,7 @@ def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     }
     served = ", ".join(f"'{kind.kind}.{kind.group}'" for kind in kinds)
     mark = "=".join(MANAGED_BY)
-    ours = f"variables.objects.all(one, {labelled('one', *MANAGED_BY)})"
+    ours = f"variables.objects.all(one, {has_label('one', *MANAGED_BY)})"
     of_a_job = (
         "variables.objects.all(one, one.metadata.?ownerReferences.orValue([]).exists(owner, "
         "(owner.kind + '.' + owner.apiVersion.split('/')[0]) in variables.served && "
@@ -139,12 +139,14 @@ def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     may = "this account may write"
     validations = within_bounds(
         may,
-        holds(ours, f"{may} only objects labelled {mark}"),
-        holds(of_a_job, f"{may} only objects that a job owns and that are named after it, <job> or <job>-…"),
-        holds(of("secrets", _secret()), f"{may} only Secrets of type Opaque, as the plugin ssh needs them"),
+        validation(ours, f"{may} only objects labelled {mark}"),
+        validation(of_a_job, f"{may} only objects that a job owns and that are named after it, <job> or <job>-…"),
+        validation(
+            for_resource("secrets", _secret()), f"{may} only Secrets of type Opaque, as the plugin ssh needs them"
+        ),
     )
     policies = f"{may} only NetworkPolicies that select pods by their labels"
-    validations.append(holds(of("networkpolicies", selective), policies))
+    validations.append(validation(for_resource("networkpolicies", selective), policies))
     return policy(ACCOUNT, constraints, validations, {"served": f"[{served}]", "objects": OBJECTS})
 
 

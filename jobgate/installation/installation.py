@@ -10,7 +10,8 @@ from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
-from jobgate.names import DOMAIN, JOB_PODS, PODS_LIMIT
+from jobgate.limits import JOB_PODS, PODS_LIMIT
+from jobgate.names import DOMAIN
 from jobgate.plugins.queueing import QUEUES_PODS, System
 
 #: Labels of all installed objects.

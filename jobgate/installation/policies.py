@@ -8,7 +8,7 @@ from typing import Any
 from jobgate.installation.choices import NAMESPACE
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import Expression, joined
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 
 GROUP = "admissionregistration.k8s.io"
 
@@ -60,29 +60,31 @@ OBJECTS = "[object, oldObject].filter(one, one != null)"
 def within_bounds(may: str, *of_account: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the validations for an account that writes objects of jobs; messages begin with `may`."""
     system = ", ".join(f"'{name}'" for name in SYSTEM_NAMESPACES)
-    opted_out = labelled("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
+    opted_out = has_label("namespaceObject", OPT_OUT_LABEL, OPT_OUT_VALUE)
     return [
-        holds(joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"),
-        holds(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
+        validation(
+            joined(f"!(request.namespace in [{system}, '", NAMESPACE, "'])"), f"{may} nothing in system namespaces"
+        ),
+        validation(f"!({opted_out})", f"{may} nothing in namespaces labelled {OPT_OUT_LABEL}={OPT_OUT_VALUE}"),
         *of_account,
-        holds(
-            of("services", "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"),
+        validation(
+            for_resource("services", "object.spec.type == 'ClusterIP' && !has(object.spec.externalIPs)"),
             f"{may} only Services of type ClusterIP without externalIPs",
         ),
     ]
 
 
-def labelled(what: str, key: str, value: str) -> str:
+def has_label(what: str, key: str, value: str) -> str:
     """Return the condition that an object has a label."""
     return f"{what}.metadata.?labels[?'{key}'].orValue('') == '{value}'"
 
 
-def of(resource: str, expression: str) -> str:
+def for_resource(resource: str, expression: str) -> str:
     """Return a condition for objects of this resource; other objects, and deletions, satisfy it."""
     return f"request.resource.resource != '{resource}' || object == null || ({expression})"
 
 
-def holds(expression: str | Expression, message: str | Expression) -> dict[str, Any]:
+def validation(expression: str | Expression, message: str | Expression) -> dict[str, Any]:
     """Return a validation: a condition, and the message if it is false."""
     return {"expression": expression, "message": message, "reason": "Forbidden"}
 

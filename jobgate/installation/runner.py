@@ -12,7 +12,16 @@ from typing import Any, Final
 
 from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.policies import GROUP, OBJECTS, by_account, holds, of, policy, rules, within_bounds
+from jobgate.installation.policies import (
+    GROUP,
+    OBJECTS,
+    by_account,
+    for_resource,
+    policy,
+    rules,
+    validation,
+    within_bounds,
+)
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
@@ -52,6 +61,7 @@ _GROUPS_OF: Final = {
     System.KUBERNETES: NATIVE_GROUP,
     **{system: version.rpartition("/")[0] for system, (version, _) in GROUPS.items()},
 }
+_KUEUE: Final = KUEUE_CRD.partition(".")[2]
 
 
 def runner(kinds: Iterable[JobKind]) -> list[Any]:
@@ -111,6 +121,8 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
         ),
+        # To find out why Kueue has not admitted pods.
+        If(begins(setting("queueing"), System.KUEUE), rule(_KUEUE, "workloads", verbs=("get",))),
         If(
             _QUEUES,
             [
@@ -158,9 +170,9 @@ def _policy() -> list[dict[str, Any]]:
     )
     validations = within_bounds(
         may,
-        holds(of("pods", same), f"{may} of pods only finalizers and the annotation {KUEUE_RETRIABLE}"),
-        holds(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
-        holds(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
+        validation(for_resource("pods", same), f"{may} of pods only finalizers and the annotation {KUEUE_RETRIABLE}"),
+        validation(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
+        validation(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
     )
     return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
 
@@ -205,7 +217,7 @@ def _labels() -> list[dict[str, Any]]:
         "change by which labels these belong to a job, or their owner references, nor the spec of such a Job, nor add "
         "finalizers to it"
     )
-    return policy(f"{ACCOUNT}-labels", constraints, [holds(expression, message)], condition=condition)
+    return policy(f"{ACCOUNT}-labels", constraints, [validation(expression, message)], condition=condition)
 
 
 def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
@@ -234,7 +246,7 @@ def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
         "jobgate runs this job, and deletes it with its pods: leave out --cascade=orphan, and the finalizer orphan"
     )
     expression = f"(({kept}) && (request.operation != 'DELETE' || !({options}))) || {_CHANGES_POLICIES}"
-    return policy(f"{ACCOUNT}-deletions", constraints, [holds(expression, message)], condition=condition)
+    return policy(f"{ACCOUNT}-deletions", constraints, [validation(expression, message)], condition=condition)
 
 
 def _deployment() -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 import webhook
-from jobgate.names import DOMAIN, JOB_PODS
+from jobgate.limits import JOB_PODS
+from jobgate.names import DOMAIN
 from jobgate.plugins import Plugin, installed
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from crdgen import Atomic, Doc, MaxItems, Model
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 from webhook import Path
 
 

@@ -8,7 +8,7 @@ from crdgen import Atomic, Doc, Int32, MaxItems
 from crdgen.markers.types import Replace
 from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.status import PhaseCondition
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 from jobgate.plugins import BUILT_IN
 
 Number: TypeAlias = Annotated[int, Int32]

@@ -22,7 +22,7 @@ class Claim:
         uid: of the job, if an owner reference names it; else empty.
         owned: whether an owner reference names a job of the kind at all.
         facts: facts of the job (`Crew.facts`) that the pod contains. If the cached job has other facts, or lacks them,
-            the cache is behind, or the job is another one.
+            the cache is behind, or it is another job.
     """
 
     job: str

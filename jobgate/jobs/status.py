@@ -25,7 +25,7 @@ class RunnerState(Model):
         None
     )
     restarts: Annotated[_Count | None, Doc("Restarts before the current attempts, of the job, tasks and pods.")] = None
-    held: Annotated[str | None, Doc("Action because of which no pod may run, such as AbortJob.")] = None
+    held: Annotated[str | None, Doc("Action that keeps all pods from running, such as AbortJob.")] = None
     admitted: Annotated[bool | None, Doc("Whether pods may be created: the job has left its queue, if it has one.")] = (
         None
     )

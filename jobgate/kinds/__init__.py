@@ -4,25 +4,33 @@ A package adds a kind by the entry point `jobgate.kinds`: its value is what `bin
 kind, except the importer and one default of the command line.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from pkgutil import resolve_name
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from jobgate.jobs.kind import JobKind
-from jobgate.names import KINDS
-from jobgate.packages import provided
-from webhook import Registry
+if TYPE_CHECKING:
+    from jobgate.jobs.kind import JobKind
+    from webhook import Registry
 
-__all__ = ["ENTRY_POINT", "built_in", "installed"]
+__all__ = ["BUILT_IN", "ENTRY_POINT", "built_in", "installed"]
+
+#: The built-in kinds by apiVersion and kind, in the order in which they are rendered, and where they are. They are
+#: imported when they are used: their models take most of a second, and many commands need only one kind.
+BUILT_IN: Final = {
+    ("diengine.opendilab.org/v2alpha1", "DIJob"): "jobgate.kinds.dijob:DIJOB",
+    ("batch.volcano.sh/v1alpha1", "Job"): "jobgate.kinds.vcjob:VCJOB",
+    ("mxnet.mlkube.io/v1beta1", "MxJob"): "jobgate.kinds.mxjob:MXJOB",
+    ("train.distributed.io/v1alpha1", "TorchJob"): "jobgate.kinds.torchjob:TORCHJOB",
+}
 
 ENTRY_POINT: Final = "jobgate.kinds"
-#: How to load each built-in kind: their models take most of a second to import, and many commands need only one kind.
-_LATER: Final = {name: partial(resolve_name, place) for name, place in KINDS.items()}
 
 
 def built_in() -> tuple[JobKind, ...]:
     """Return the kinds that come with jobgate, in the order in which they are rendered."""
-    return tuple(Registry((), _LATER))
+    return tuple(map(resolve_name, BUILT_IN.values()))
 
 
 def installed() -> Registry[JobKind]:
@@ -32,4 +40,9 @@ def installed() -> Registry[JobKind]:
         jobgate.packages.Unusable: the kind of a package cannot be loaded, or is not a `JobKind`.
         ValueError: two kinds have the same name.
     """
-    return Registry(provided(ENTRY_POINT, JobKind), _LATER)
+    # Not at the top: the command reads only `BUILT_IN` to find out whether a file has a job.
+    from jobgate.jobs.kind import JobKind
+    from jobgate.packages import provided
+    from webhook import Registry
+
+    return Registry(provided(ENTRY_POINT, JobKind), {name: partial(resolve_name, at) for name, at in BUILT_IN.items()})

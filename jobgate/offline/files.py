@@ -35,7 +35,7 @@ class FileObjects:
         """Return an object; None for an unknown namespace.
 
         Raises:
-            LookupError: the prerequisite is not in the files, or the resource is another one.
+            LookupError: the prerequisite is not in the files, or it is another resource.
         """
         if resource == NAMESPACES and not namespace:
             return self._namespaces.get(name, self._other)

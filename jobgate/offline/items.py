@@ -24,7 +24,7 @@ def schema_of(document: Mapping[str, Any]) -> StructuralSchema | None:
 
 
 def denied(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
-    """Return the causes for which an item with its defaults would be denied, by its schema or else by the webhook.
+    """Return why an item with its defaults would be denied: the causes of its schema, or else of the webhook.
 
     The webhook is not called for an update that does not change the spec.
     """

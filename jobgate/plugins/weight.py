@@ -41,7 +41,7 @@ def too_large(crew: Crew) -> str | None:
         return None
     containers = sum(len(part.containers) for part in crew.parts)
     return (
-        f"the job has {len(crew.parts)} tasks with {containers} containers, for which plugins need more than "
+        f"the job has {len(crew.parts)} tasks with {containers} containers, and plugins need more than "
         f"{LIMIT // 1024} KiB of memory in every jobgate replica: use fewer tasks with more replicas each, "
         "shorten their names, or remove plugins"
     )

@@ -50,7 +50,7 @@ OVERSIZED: Final = "is too large for plugins: use fewer tasks with more replicas
 
 @dataclass(frozen=True, slots=True)
 class UncachedJob:
-    """The digest of a job for which there is no room: the job is read from the cluster whenever it is needed.
+    """Stands for a job that does not fit into the memory: the job is read from the cluster whenever it is needed.
 
     Its `seal` changes with the job.
     """

@@ -124,7 +124,7 @@ class Prerequisites:
         if trusted is not True:
             refused = await self._not_permitted(resolution, wanted, draft.value, request, known=trusted is not None)
             if refused:
-                return refused  # and nothing of what is in these items
+                return refused  # without any content of these items
         content, conflicts = content_of(resolution)
         causes = [_cause(problem, wanted) for problem in (*resolution.problems, *conflicts)]
         if content.plugins and not wanted.plugins:

@@ -89,7 +89,7 @@ class TemplateVariable(Model):
     """A variable that whoever requires the item gives a value for; `{{ name }}` in the plugin blocks is replaced."""
 
     name: Annotated[VariableName, Doc("An identifier.")]
-    default: Annotated[IntOrString | None, Doc("Value where none is given; without it, one must be given.")] = None
+    default: Annotated[IntOrString | None, Doc("Default value. Without it, a value must be given.")] = None
     pattern: Annotated[
         str | None,
         Field(max_length=512),

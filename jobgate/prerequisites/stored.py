@@ -29,7 +29,7 @@ class StoredItem(dict[str, Any]):
     Attributes:
         release: releases its memory, once.
         item: its parsed form, while that is kept (`item.item_of`).
-        lacked: bytes for which there was no room; 0 if there was room, or if the item is too large.
+        lacked: bytes that did not fit; 0 if there was room, or if the item is too large.
     """
 
     __slots__ = ("__weakref__", "item", "lacked", "release")

@@ -47,7 +47,7 @@ def fault_of_pattern(pattern: str) -> str | None:
         except re2.InvalidPattern as error:
             return f"is no regular expression: it has {error.problem.what}; {error.problem.fix}"
         except re2.LargePattern:
-            return "is a regular expression that is too large: use `*` or `+` where it counts"
+            return "is a regular expression that is too large: use `*` or `+` instead of a count"
     return None
 
 

@@ -57,7 +57,7 @@ def fields_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
         value = job.get(field)
         by_default = getattr(job.kind.spec.model_fields.get(field), "default", None)
         if value != by_default and _is_set(field, value) and not acted_on(field, job, context):
-            yield _ignored(job.at(field), who_runs(job, context), _JOB_FIELDS[field])
+            yield _ignored_notice(job.at(field), who_runs(job, context), _JOB_FIELDS[field])
     if not job.has_readable_tasks:
         return
     for field, consequence in _TASK_FIELDS.items():
@@ -65,7 +65,7 @@ def fields_are_acted_on(job: Job[Any], context: Context) -> Iterator[Notice]:
             continue
         for task in job.tasks:
             if _is_set(field, task.get(field)):
-                yield _ignored(task.at(field), who_runs(job, context), consequence)
+                yield _ignored_notice(task.at(field), who_runs(job, context), consequence)
 
 
 def acted_on(field: str, job: Job[Any], context: Context) -> bool:
@@ -90,7 +90,7 @@ def _is_set(field: str, value: Any) -> bool:
     return bool(value) if field == "min_available" else value is not None and value not in ([], {}, "")
 
 
-def _ignored(path: Path, who: str, consequence: str) -> Notice:
+def _ignored_notice(path: Path, who: str, consequence: str) -> Notice:
     return Notice(path, f"{who} ignores this field: {consequence}")
 
 

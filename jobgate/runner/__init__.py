@@ -13,7 +13,7 @@ Pure:
 With a cluster:
 
 - `seen`: the objects of all jobs; `reading`: the jobs themselves, each spec read once
-- `uncreated`: why pods are not created
+- `uncreated`: why pods are not created; `workloads`: why Kueue has not admitted them
 - `loop`: one look at one job; `dispatch`: releases jobs from their queues; `run`: the controller
 - `rivals`: operators of the same kinds that are alive
 

@@ -4,7 +4,7 @@ Two answer, and this file holds both, as they must agree:
 
 - The Job controller of Kubernetes replaces pods by itself. `batch_job_fields` says which ones and how often, with
   `backoffLimit`, `backoffLimitPerIndex` and `podFailurePolicy`. It replaces no pod whose failure a policy answers with
-  an action on the task or the job. It waits 10 s or longer first; `released` lists the pods for which it need not wait.
+  an action on the task or the job. It waits 10 s or longer first; `released` lists the pods that it replaces at once.
 - The runner carries out lifecycle policies, with Volcano's terms. `incidents` lists what has happened, `matching` finds
   the policy for it, and `due_answers` returns the action on the job or the pods to delete, for `outcome`.
 
@@ -38,7 +38,7 @@ _NO_LIMIT: Final = 2**31 - 1
 #: The finalizer of pods that the Job controller has not counted yet.
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 #: Seconds after which a failure of the same index is no crash loop: kubelets reset their back-off after this time.
-_BACKOFF_RESET: Final = 600.0
+BACKOFF_RESET: Final = 600.0
 #: Conditions of batch Jobs that replace no pod any more.
 _ENDS: Final = ("FailureTarget", "Failed", "SuccessCriteriaMet", "Complete")
 
@@ -131,7 +131,7 @@ def released(subject: Subject, sight: Sight) -> Iterator[PodSeen]:
             if FINALIZER not in finalizers_of(pod):
                 continue
             if pod.phase == "Failed" and index < subject.replicas(task.name) and not task.suspended:
-                earlier = (later(other.ended, _BACKOFF_RESET) for other in failed[index] if other is not pod)
+                earlier = (later(other.ended, BACKOFF_RESET) for other in failed[index] if other is not pod)
                 if all(time <= pod.ended for time in earlier) and is_replaced(task, pod):
                     yield pod
             elif pod.is_live and (pod.uid in subject.state.deleted or (pod.deleted and not acts_on_job)):
@@ -403,7 +403,7 @@ def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
 
 
 def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:
-    """Return whether so many restarts by actions are more than the job has left."""
+    """Return whether the job has fewer restarts left than this number of restarts by actions."""
     limit = subject.runner.restart_limit(subject.job)
     # The failed pod that the action answers may be counted already.
     used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
@@ -417,7 +417,9 @@ def too_many_restarts(subject: Subject, sight: Sight) -> str:
     """
     limit, used = subject.runner.restart_limit(subject.job), restarts_of(subject, sight)
     if limit is not None and used > limit and not subject.runner.counts_actions_only:
-        return f"{used} restarts would be more than the {limit} that the job may have"
+        failed = [pod for task in sight.tasks.values() for pod in task.pods if pod.failed_by_itself]
+        last = max(failed, key=lambda pod: pod.ended).failure if failed else "pods failed"
+        return f"{last}, and the job has reached its limit of restarts: {limit}"
     for name, task in sight.tasks.items():
         most, failures = subject.runner.retry(subject.job, subject.tasks[name]).limit, failures_of(task)
         if most is not None and failures > most:

@@ -34,6 +34,7 @@ from jobgate.runner.reading import LARGE_AT_ONCE, Caches, keep_job
 from jobgate.runner.seen import CLAIMS, PODS, JobKey, controllers_of
 from jobgate.runner.subject import Observed, Subject, moment, uid_of
 from jobgate.runner.uncreated import UncreatedPods
+from jobgate.runner.workloads import Workloads
 from webhook.values import labels_of, mapping, metadata_of
 
 SOURCE = "jobgate-runner"
@@ -90,6 +91,7 @@ class JobReconciler:
         self._dispatcher = dispatcher
         self._uncreated = uncreated
         self._lost = lost
+        self._workloads = Workloads(objects)
         self._outdated: dict[JobKey, set[str]] = {}
         #: Number of incomplete reconciliations in a row.
         self._undone: dict[JobKey, int] = {}
@@ -171,7 +173,7 @@ class JobReconciler:
                 ),
             )
             return ReconcileResult.FINE, None
-        observed = await self._observed(key, kind, document)
+        observed = await self._observed(key, subject)
         if self._dispatcher is not None:
             subject = self._dispatcher.placed(subject, observed)
         if subject.verdict == UNDECIDED and is_run(document):
@@ -235,24 +237,20 @@ class JobReconciler:
             self._later(key, left)
         return left > 0
 
-    async def _observed(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Observed:
-        """Return the objects of a job, and why some of its pods do not exist."""
-        namespace = key[1]
+    async def _observed(self, key: JobKey, subject: Subject) -> Observed:
+        """Return the objects of a job, and why some of its pods do not exist or are not admitted."""
+        namespace, document = key[1], subject.job.document
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         observed = replace(observed, terminating=self._caches.territory.is_terminating(namespace))
-        if has_ended(kind, document):
+        if has_ended(subject.job.kind, document):
             return observed
-        if self._lost is not None:
-            lost, after = await self._lost.find(observed)
-            observed = replace(observed, lost=lost)
+        unadmitted, due = await self._workloads.why(namespace, observed) if subject.in_kueue else ({}, None)
+        lost, lost_due = await self._lost.find(observed) if self._lost is not None else (frozenset[str](), None)
+        uncreated, uncreated_due = await self._uncreated.why(namespace, observed) if self._uncreated else ("", None)
+        for after in (due, lost_due, uncreated_due):
             if after is not None:
                 self._later(key, after)
-        if self._uncreated is None:
-            return observed
-        why, after = await self._uncreated.why(namespace, observed)
-        if after is not None:
-            self._later(key, after)
-        return replace(observed, uncreated=why)
+        return replace(observed, unadmitted=unadmitted, lost=lost, uncreated=uncreated)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None if it is gone or not run here, or if the cache lacks the last write."""
@@ -395,7 +393,7 @@ class JobReconciler:
     ) -> str | None:
         """Return what blocks an action, by the last error, and write an Event about it.
 
-        Empty where it may pass before it matters, None where the cache is behind.
+        Empty if it may pass before it matters, None if the cache is behind.
 
         Raises:
             ApiError, OSError: the job itself cannot be written, or the API server is away.
@@ -431,7 +429,7 @@ class JobReconciler:
     async def _in_the_way(self, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
         """Return what is wrong with the existing object of a name that is to be created.
 
-        None where it is the job's own, and only the cache does not have it yet.
+        None if it is the job's own, and only the cache does not have it yet.
         """
         kind, name, uid = manifest["kind"], manifest["metadata"]["name"], document["metadata"]["uid"]
         there = await self._objects.get(self._caches.seen.resource(kind), name, document["metadata"]["namespace"])

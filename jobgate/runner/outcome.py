@@ -17,7 +17,7 @@ from webhook.values import mapping, text
 
 #: The phase in which an action on the job ends it.
 _ENDS: Final = {Action.TERMINATE_JOB: RunPhase.TERMINATED, Action.COMPLETE_JOB: RunPhase.SUCCEEDED}
-#: The reason of such an end. No pod goes on after it, whatever else is cleaned up.
+#: The reason of an end by an action. It ends all pods, whatever the clean-up policy.
 STOPPED: Final = {Action.TERMINATE_JOB: "JobTerminated", Action.COMPLETE_JOB: "JobCompleted"}
 _RESTARTS: Final = frozenset({Action.RESTART_JOB, Action.RESTART_TASK})
 DEADLINE: Final = "DeadlineExceeded"

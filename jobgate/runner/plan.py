@@ -54,7 +54,7 @@ def plan(subject: Subject, observed: Observed) -> list[Action]:
         return [*given_up(observed.pods)]  # the job owns its objects: they are deleted with it
     if observed.terminating:
         # Kubernetes deletes the pods of a namespace before all else, and the Job controller keeps a failed pod with its
-        # finalizer until it has created another one, which it cannot.
+        # finalizer until it has created another pod, which it cannot.
         return [Delete(batch) for batch in observed.jobs if not _is_terminating(batch)]
     if subject.runner.is_paused(mapping(document.get("status"))):
         return []
@@ -157,7 +157,7 @@ def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
     if state.held or (not state.admitted and (subject.suspended or subject.verdict)):
         return []
     if subject.suspended:
-        # A group of Kueue ends with its pods: the job goes on with another one.
+        # A group of Kueue ends with its pods: the job goes on with another group.
         after = state.renewed(replaced_of(subject, sight)) if subject.in_kueue else state
         return [SetState(after.waiting().written())]
     after = replace(state, admitted=True, queue=subject.queue, released=subject.released)

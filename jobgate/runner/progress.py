@@ -95,7 +95,7 @@ def _completions(seen: TaskSeen) -> int | None:
 
 
 def _entered(before: str, phase: RunPhase) -> tuple[RunPhase, ...]:
-    """Return the phases that a job has entered since it was in another one: those that it has passed, too."""
+    """Return the phases that a job has entered since its last phase, with those that it has passed."""
     if before == phase:
         return ()
     if phase not in _LADDER:
@@ -153,17 +153,16 @@ def _replaced(subject: Subject, sight: Sight) -> Iterator[tuple[RunPhase, str]]:
         for pod in pods:
             called = text(metadata_of(pod.document).get("name"))
             if pod.failed_by_itself:
-                code = "" if pod.exit_code is None else f" with exit code {pod.exit_code}"
                 # Containers are restarted in a pod, or an earlier version made the batch Job.
                 of_task = "backoffLimitPerIndex" not in spec_of(seen.batch)
                 if of_task or is_replaced(seen, pod):
-                    yield RunPhase.RESTARTING, f"{called} failed{code}"
+                    yield RunPhase.RESTARTING, pod.failure
             elif seen.taken_away(pod):
                 by_runner = pod.uid in subject.state.deleted
                 why = "is restarted" if by_runner else "is evicted" if pod.evicted else "is deleted"
                 yield RunPhase.RESTARTING if by_runner else RunPhase.RESCHEDULING, f"{called} {why}"
         if not seen.suspended and len(pods) < min(previous, replicas):
-            yield RunPhase.RESCHEDULING, f"{min(previous, replicas) - len(pods)} pods of task {name} are gone"
+            yield RunPhase.RESCHEDULING, f"pods of task {name} are gone: {min(previous, replicas) - len(pods)}"
 
 
 def _scaled(sight: Sight, tasks: Mapping[str, TaskProgress]) -> Iterator[tuple[str, bool]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.progress import TaskProgress
 from jobgate.jobs.status import taken_over
-from jobgate.names import MANAGED_BY
+from jobgate.ownership import MANAGED_BY
 from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.failures import batch_job_fields

@@ -60,7 +60,7 @@ _logger = logging.getLogger("jobgate")
 
 
 class VersionChanged(Exception):
-    """PodGroups cannot be read in the watched version, and are served in another one.
+    """PodGroups cannot be read in the watched version, and are served in another version.
 
     The argument is the new `Grouping`.
     """
@@ -76,14 +76,14 @@ class RunnerSettings:
 
     Attributes:
         domain: of the cluster's Services.
-        queueing: the system that schedules gangs, and may queue pods; None for Kueue where it is installed and there
+        queueing: the system that schedules gangs, and may queue pods; None for Kueue if it is installed and there
             are no queues.
         requests_per_second: how often the API server is called at most, beside watching.
-        resync: after so many seconds each job is looked at, whatever is known; nothing is known that needs it.
+        resync: seconds after which each job is looked at again even without a change. Nothing is known to need it.
         namespace: that the runner is in, and leaves alone; empty for none.
-        queues: that jobs wait in; None where they wait in none.
+        queues: that jobs wait in; None for no queues.
         queues_file: that they are read from again when it changes; None for never.
-        replace_lost_after: after so many seconds a deleted pod is replaced whose node does not answer; 0 for never.
+        replace_lost_after: seconds after which a deleted pod is replaced if its node does not answer; 0 for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
     """
 
@@ -290,7 +290,7 @@ async def version_stays(
     """Wait as long as PodGroups are served in the watched version, or in none.
 
     Raises:
-        VersionChanged: they cannot be read in that version, and are served in another one.
+        VersionChanged: they cannot be read in that version, and are served in another version.
     """
     while True:
         await asyncio.sleep(VERSION_PERIOD)

@@ -40,10 +40,12 @@ _METADATA: Final = {
     "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE), ...),
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
+_ENDED: Final = dict.fromkeys(("exitCode", "finishedAt"), ...)
 _CONTAINERS: Final = [
     {
         **dict.fromkeys(("name", "ready", "restartCount"), ...),
-        "state": {"terminated": {"exitCode": ..., "finishedAt": ...}, "waiting": {"reason": ..., "message": ...}},
+        "state": {"terminated": _ENDED, "waiting": {"reason": ..., "message": ...}},
+        "lastState": {"terminated": _ENDED},
     },
 ]
 _COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes", "startTime", "completionTime")

@@ -18,7 +18,8 @@ from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.runner import Runner, runner_of
 from jobgate.jobs.task import Task
-from jobgate.names import DOMAIN, PODS_LIMIT
+from jobgate.limits import PODS_LIMIT
+from jobgate.names import DOMAIN
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System
@@ -171,6 +172,7 @@ class Observed:
         jobs, pods, services, groups: batch Jobs, Pods, Services and PodGroups of the job, as JSON.
         unknown_groups: why the PodGroups are not known; empty if they are.
         uncreated: why pods are not created; empty if they are, or the reason is not known.
+        unadmitted: why Kueue has not admitted groups of pods, by their names, as far as it is known.
         commands: Volcano's Commands for the job, the oldest first.
         terminating: whether the namespace of the job is being deleted.
         lost: uids of the pods whose node does not answer, and that are to be deleted by force.
@@ -183,6 +185,7 @@ class Observed:
     groups: Sequence[Mapping[str, Any]] = ()
     unknown_groups: str = ""
     uncreated: str = ""
+    unadmitted: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[Mapping[str, Any]] = ()
     terminating: bool = False
     lost: frozenset[str] = frozenset()
@@ -242,6 +245,11 @@ class PodSeen:
         return [status for _, status in objects(self._status.get("containerStatuses"))]
 
     @property
+    def all_containers(self) -> list[Mapping[str, Any]]:
+        """The statuses of its containers and init containers."""
+        return [*self.containers, *(status for _, status in objects(self._status.get("initContainerStatuses")))]
+
+    @property
     def is_live(self) -> bool:
         """Whether it has not ended."""
         return self.phase in {"Pending", "Running"}
@@ -269,8 +277,7 @@ class PodSeen:
     @property
     def restarts(self) -> int:
         """Number of restarts of its containers."""
-        init = (status for _, status in objects(self._status.get("initContainerStatuses")))
-        return sum(whole(status.get("restartCount")) or 0 for status in (*self.containers, *init))
+        return sum(whole(status.get("restartCount")) or 0 for status in self.all_containers)
 
     @property
     def exit_code(self) -> int | None:
@@ -278,10 +285,18 @@ class PodSeen:
         return next((code for status in self.containers if (code := whole(_terminated(status).get("exitCode")))), None)
 
     @property
+    def failure(self) -> str:
+        """How it failed: its name, with the exit code, or the reason of its node."""
+        reason = text(self._status.get("reason"))
+        how = f" with exit code {self.exit_code}" if self.exit_code is not None else f" ({reason})" if reason else ""
+        return f"{text(metadata_of(self.document).get('name'))} failed{how}"
+
+    @property
     def exit_codes(self) -> list[tuple[str, int | None]]:
         """The names of all its containers, with their exit codes; None of a container that has not ended."""
-        statuses = (*self.containers, *(status for _, status in objects(self._status.get("initContainerStatuses"))))
-        return [(text(status.get("name")), whole(_terminated(status).get("exitCode"))) for status in statuses]
+        return [
+            (text(status.get("name")), whole(_terminated(status).get("exitCode"))) for status in self.all_containers
+        ]
 
     @property
     def ended(self) -> datetime:

@@ -1,4 +1,4 @@
-"""The audit of a cluster's jobs, on a real API server without webhooks: everything that the schema lets in is stored."""
+"""The audit of a cluster's jobs, on a real API server: everything that the schema lets in is stored."""
 
 import json
 from typing import Any
@@ -8,13 +8,21 @@ from click.testing import CliRunner, Result
 
 from controlplane.client import ClusterApi
 from controlplane.controller import install
+from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
 from jobgate.cli.audit import ListedObjects
 from jobgate.kinds import built_in
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from tests.kinds.dijob import jobs
 
 JOBS = "/apis/diengine.opendilab.org/v2alpha1/namespaces/{}/dijobs"
+
+
+@pytest.fixture
+def namespace(cluster_api: ClusterApi) -> str:
+    """The name of a new namespace that opts out: other tests may have installed the webhook."""
+    return new_namespace(cluster_api, {OPT_OUT_LABEL: OPT_OUT_VALUE})
 
 
 def run(plane: ControlPlane, namespace: str, *flags: str) -> Result:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from crdgen.reading.entries import InvalidEntries
 from jobgate.configured.entry import Entry
-from jobgate.configured.file import InvalidEntry, read_entries
+from jobgate.configured.file import read_entries
 
 VALID = """\
 group: example.com
@@ -22,7 +23,7 @@ tasks:
 
 
 def test_a_short_file_is_enough() -> None:
-    (entry,) = read_entries(VALID, "kinds.yaml")
+    (entry,) = read_entries(VALID.encode(), "kinds.yaml")
     assert entry.name == "trainings.example.com"
     assert entry.tasks[0].replicas == 1
 
@@ -30,33 +31,35 @@ def test_a_short_file_is_enough() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("plural:", "plurals:", "kinds.yaml:4:1: plurals: unknown field: did you mean plural?"),
-        ("plural: trainings\n", "", "kinds.yaml:1:1: plural: is required"),
-        ("kind: Training", "kind: training", "kinds.yaml:3:1: kind: "),
-        ("each: .spec.roles", "each: spec.roles", "kinds.yaml:7:3: tasks[0].each: must be a path"),
-        ("each: .spec.roles", "replicas: 1", "kinds.yaml:7:3: tasks[0]: must have one of at and each"),
-        ("  name: name", "  replicas: {default: 1}", "kinds.yaml:8:3: tasks[0].replicas: must have one of path, times"),
-        ("  name: name", "  replica: 2", "kinds.yaml:8:3: tasks[0].replica: unknown field: did you mean replicas?"),
+        ("plural:", "plurals:", "kinds.yaml:4: plurals: is unknown: did you mean plural?"),
+        ("plural: trainings\n", "", "kinds.yaml:1: plural: is missing: add it"),
+        ("kind: Training", "kind: training", "kinds.yaml:3: kind: "),
+        ("each: .spec.roles", "each: spec.roles", "kinds.yaml:7: tasks[0].each: must be a path"),
+        ("each: .spec.roles", "replicas: 1", "kinds.yaml:7: tasks[0]: must have one of at and each"),
+        ("  name: name", "  replicas: {default: 1}", "kinds.yaml:8: tasks[0].replicas: must have one of path, times"),
+        ("  name: name", "  replica: 2", "kinds.yaml:8: tasks[0].replica: is unknown: did you mean replicas?"),
         (
             "{name: the operator}",
             "{name: the operator, kubernetes: 1.31}",
-            "kinds.yaml:5:32: operator.kubernetes: must be a string: enclose it in quotes",
+            "kinds.yaml:5: operator.kubernetes: must be a text: quote it",
         ),
         ("tasks:", "names: [{of: pods, pattern: '{jbo}'}]\ntasks:", "unknown placeholder {jbo}: must be one of {hash}"),
         ("tasks:", "tasks: [", "kinds.yaml:"),
+        ("  name: name", "  name: {keys: lower}", "kinds.yaml:8: tasks[0].name.keys: is unknown: did you mean key?"),
+        ("versions: [v1]", "versions: v1", "kinds.yaml:2: versions: must be a list"),
         (VALID, "", "kinds.yaml: contains no kind"),
-        (VALID, "- 1", "kinds.yaml:1:1: the entry: "),
+        (VALID, "- 1", "kinds.yaml:1: the file: must be a mapping"),
     ],
 )
 def test_a_fault_names_line_field_and_what_would_be_right(old: str, new: str, fault: str) -> None:
-    with pytest.raises(InvalidEntry) as error:
-        read_entries(VALID.replace(old, new), "kinds.yaml")
+    with pytest.raises(InvalidEntries) as error:
+        read_entries(VALID.replace(old, new).encode(), "kinds.yaml")
     assert fault in str(error.value)
 
 
 def test_all_faults_of_a_file_are_reported() -> None:
-    with pytest.raises(InvalidEntry) as error:
-        read_entries(VALID.replace("plural:", "plurals:") + "---\nkind: 1\n", "kinds.yaml")
+    with pytest.raises(InvalidEntries) as error:
+        read_entries((VALID.replace("plural:", "plurals:") + "---\nkind: 1\n").encode(), "kinds.yaml")
     lines = str(error.value).splitlines()
     assert [line.split(":")[1] for line in lines] == ["1", "4", "11", "11", "11", "11", "11"]
 

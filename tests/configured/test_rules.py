@@ -51,6 +51,7 @@ def outcome(name: str, **changes: Any) -> list[str]:
         ),
         (TORCH, {"metadata__annotations": {"jobgate.dev/plugins": "envs"}}, 'Unsupported value: "envs"'),
         (JOBSET, {"metadata__annotations": {"jobgate.dev/plugins": "env"}}, "has no effect: the description of JobSet"),
+        (JOBSET, {"metadata__annotations": {"jobgate.dev/prerequisites": "a"}}, "has no effect on a JobSet: write the"),
         (JOBSET, {"spec__replicatedJobs__1__name": "leader"}, 'name: Duplicate value: "leader"'),
     ],
 )

@@ -15,10 +15,11 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from jobgate.names import MANAGED_BY
-from tests.e2e.test_kueue import CRDS, SCHEMA
+from jobgate.ownership import MANAGED_BY
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SCHEMA = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
 NAME, GROUP = "podgroups.scheduling.x-k8s.io", "scheduling.x-k8s.io/v1alpha1"
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.client import ClusterApi
+from controlplane.kueue import workloads
 from controlplane.runner import runner
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -13,43 +14,25 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-NAME = "workloads.kueue.x-k8s.io"
-SCHEMA = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-VERSION = {"name": "v1beta2", "served": True, "storage": True, "schema": SCHEMA}
-CRD = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    # The group is protected: the API server requires this annotation.
-    "metadata": {"name": NAME, "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"}},
-    "spec": {
-        "group": "kueue.x-k8s.io",
-        "names": {"kind": "Workload", "plural": "workloads"},
-        "scope": "Namespaced",
-        "versions": [VERSION],
-    },
-}
-
 
 @pytest.fixture(scope="module")
 def kueue(running_webhook: InstalledWebhook, whole_api: ClusterApi) -> Iterator[None]:
     """The CRD of Kueue, and a webhook with the settings of the runner."""
-    status, answer = whole_api.post(CRDS, CRD)
-    assert status == 201, answer
-    yield
-    whole_api.delete(f"{CRDS}/{NAME}")
+    with workloads(whole_api):
+        yield
 
 
 @pytest.mark.usefixtures("kueue")
 def test_configured_queues_are_used_even_if_kueue_is_installed(
     whole_controlplane: WholeControlPlane, whole_api: ClusterApi, whole_namespace: str, tmp_path: Path
 ) -> None:
+    # Jobs that other tests left may be in the queue "research".
     queues = tmp_path / "queues.yaml"
-    queues.write_text("queues: [{name: research, quota: {pods: 1}}]")
+    queues.write_text("queues: [{name: small, quota: {pods: 1}}]")
     space = Space(whole_api, whole_namespace)
     with runner(whole_controlplane, tmp_path / "log", [f"--queues={queues}"]):
-        Run(space, dijob("large", task("work", 2), queue="research")).until("Pending")
-        Run(space, dijob("small", task("work"), queue="research")).until("Running")
+        Run(space, dijob("large", task("work", 2), queue="small")).until("Pending")
+        Run(space, dijob("small", task("work"), queue="small")).until("Running")
         (pod,) = space.items("pods")
     assert "kueue" not in str(pod)
     assert "queues are used, and not Kueue" in (tmp_path / "log").read_text()

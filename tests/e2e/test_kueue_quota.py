@@ -1,4 +1,7 @@
-"""A job gives back its quota of Kueue at every end, and its pods go. `Kueue` acts as the manager of v0.19."""
+"""A job says why Kueue does not admit it, gives back its quota at every end, and its pods go.
+
+`Kueue` acts as the manager of v0.19.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,7 +10,7 @@ import pytest
 
 from controlplane.client import ClusterApi
 from controlplane.fixtures import open_namespace
-from controlplane.kueue import Kueue
+from controlplane.kueue import Kueue, workloads
 from controlplane.runner import KINDS, RUN, Runner, forget_lease, install, start
 from controlplane.simulation import end_pod
 from controlplane.space import Space
@@ -41,14 +44,18 @@ class Process:
 
 @pytest.fixture(scope="module")
 def process(
-    whole_controlplane: WholeControlPlane, whole_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
+    whole_controlplane: WholeControlPlane,
+    whole_api: ClusterApi,
+    whole_webhook: InstalledWebhook,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Process]:
-    """The runner, and a webhook with its settings."""
+    """The runner, a webhook with its settings, and the CRD of Kueue."""
     whole_webhook.use([*RUN, *SETTINGS])
     process = Process(whole_controlplane, tmp_path_factory.mktemp("kueue") / "log")
-    process.start()
-    yield process
-    process.stop()
+    with workloads(whole_api):
+        process.start()
+        yield process
+        process.stop()
 
 
 @pytest.fixture
@@ -63,6 +70,24 @@ def running(space: Space, kueue: Kueue, **spec: object) -> Run:
     kueue.until(lambda: len(run.pods()) == 3, WAIT, "the pods run")
     assert list(kueue.held.values()) == [3]
     return run
+
+
+def test_status_and_event_say_which_quota_is_short(space: Space) -> None:
+    kueue = Kueue(space, 3)
+    first = running(space, kueue)
+    run = Run(space, dijob("waits", task("work", 2), queue="research"))
+    short = (
+        f"queue research: Workload waits-{run.job['metadata']['uid'][:8]}-0: couldn't assign flavors to pod set main: "
+    )
+    short += "insufficient unused quota for pods in flavor default, 2 more needed"
+    # Its pods must have waited for 4 s, and are then looked at every 10 s.
+    kueue.until(lambda: short in str(run.status), 15, "the status says so")
+    events = [event["message"] for event in space.items("events") if event["reason"] == "PodsWait"]
+    assert short in str(events)
+    deletes(first)
+    kueue.until(lambda: len(run.pods()) == 2, WAIT, "its pods run")
+    run.until("Running")
+    assert short not in run.status["conditions"][-1]["message"]
 
 
 def fails(run: Run) -> None:
@@ -168,7 +193,7 @@ def test_a_job_that_grows_unseen_by_the_webhook_keeps_its_size_and_says_so(
     kueue = Kueue(space, 9)
     run = running(space, kueue)
     whole_webhook.use(RUN)  # Kueue was discovered by the runner only
-    change(run, {"spec": {"tasks": [task("work", 4), task("judge")]}})
+    change(run, {"spec": {"tasks": [task("work", 2), task("judge", 3)]}})
     wait_for(lambda: "Kueue counts the pods of a job once" in str(run.status), WAIT, what="the status says so")
     assert len(space.items("pods")) == 3
     whole_webhook.use([*RUN, *SETTINGS])

@@ -43,7 +43,7 @@ def test_objects_are_validated_but_never_changed(manifests: list[dict[str, Any]]
 
 def test_server_and_controller_read_the_same_entries(manifests: list[dict[str, Any]]) -> None:
     config = named(manifests, "ConfigMap", "jobgate-kinds-")
-    names = [entry.name for text in config["data"].values() for entry in read_entries(text, "")]
+    names = [entry.name for text in config["data"].values() for entry in read_entries(text.encode(), "")]
     assert names == [RAY, JOBSET, RUNTIME, TORCH]
     for name in ("jobgate-webhook", "jobgate-controller"):
         spec = named(manifests, "Deployment", name)["spec"]["template"]["spec"]

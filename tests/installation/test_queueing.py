@@ -54,6 +54,23 @@ def test_the_runner_knows_the_system_and_may_keep_its_groups(queueing: str, grou
     assert rules == [{"apiGroups": [group], "resources": ["podgroups"], "verbs": KEPT}] * count
 
 
+@pytest.mark.parametrize(
+    ("queueing", "run", "verbs"),
+    [
+        ("kueue", ("torchjobs.train.distributed.io",), [["get"]]),
+        ("kueue", (), []),
+        ("volcano=batch", ("torchjobs.train.distributed.io",), []),
+        ("", ("torchjobs.train.distributed.io",), []),
+    ],
+)
+def test_only_a_runner_beside_kueue_may_read_workloads_and_only_one_by_one(
+    queueing: str, run: tuple[str, ...], verbs: list[list[str]]
+) -> None:
+    found = objects(installed(), Installation(crds=False, queueing=queueing, run=run))
+    rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
+    assert [rule["verbs"] for rule in rules if rule["apiGroups"] == ["kueue.x-k8s.io"]] == verbs
+
+
 @pytest.mark.parametrize("queueing", ["kueue", "volcano=batch"])
 def test_a_job_waits_in_one_sort_of_queue(queueing: str) -> None:
     with pytest.raises(ValueError, match="queues may not be set with queueing"):

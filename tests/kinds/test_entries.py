@@ -8,7 +8,7 @@ from jobgate.installation.handbook import title
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.kinds import built_in
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 from tests.hostile.shapes import job, template
 from tests.kinds.samples import first_name, holds_one_task_each, task_shape
 from webhook import Operation, Phase, Registry, Request, Response, review

@@ -1,4 +1,4 @@
-"""What of a job a CRD of someone else would drop or reject."""
+"""`jobgate fit`: the fields of a job that another CRD would drop or reject."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -388,7 +388,7 @@ class Unread(Known):
         raise LookupError(resource)
 
 
-#: An item of mallory's that requires so many missing ones that nothing after it is looked at, and one as any other.
+#: An item of mallory's that requires too many missing items, so that no later item is resolved; and ordinary items.
 HIDES = item("p", "Prerequisite", require=[wants(f"m{place}") for place in range(32)])
 SOUND, SECRET = item("p", "Prerequisite", cmd=starts("ls")), item("secret", cmd=starts("ls"))
 #: An item that is two thirds of what a job may have, of several values.

@@ -175,7 +175,7 @@ class Trial:
         return self.seen
 
     def look(self) -> None:
-        """Let the runner look until it has nothing to do; sometimes it dies in between."""
+        """Reconcile until there is nothing to do. Sometimes the runner stops halfway, as if it was killed."""
         for _ in range(30):
             actions = self.world.plan()
             dies = self.random.randrange(len(actions) + 1) if actions and self.random.random() < 0.2 else None

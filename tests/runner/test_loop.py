@@ -18,7 +18,7 @@ from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
 from jobgate.jobs.policies import COMMAND
 from jobgate.kinds.dijob import DIJOB
-from jobgate.names import OPT_OUT_LABEL, OPT_OUT_VALUE
+from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import ABSENT, REPORTED_AFTER, STATELESS, JobReconciler

@@ -286,6 +286,29 @@ def test_an_evicted_pod_of_a_dijob_is_rescheduled_and_a_failed_one_restarted() -
     ]
 
 
+def test_a_dijob_without_a_restart_left_reports_its_last_failed_pod() -> None:
+    found = World(dijob(task(2), backoffLimit=1))
+    found.settle()
+    found.end(code=1)
+    found.settle()
+    found.wait(1)
+    pod = found.pod(number=1)["metadata"]["name"]
+    found.end(number=1, code=137)
+    found.settle()
+    message = f"{pod} failed with exit code 137, and the job has reached its limit of restarts: 1"
+    assert (found.status["phase"], found.status["conditions"][-1]["message"]) == ("Failed", message)
+    assert [event.message for event in found.events if event.reason == "JobFailed"] == [message]
+
+
+def test_a_dijob_reports_why_its_node_rejected_a_pod() -> None:
+    found = World(dijob(task()))
+    found.settle()
+    pod = found.pod()
+    pod["status"] = {"phase": "Failed", "reason": "OutOfcpu"}
+    found.step()
+    assert f"{pod['metadata']['name']} failed (OutOfcpu)" in found.status["conditions"][-1]["message"]
+
+
 def test_a_dijob_that_is_scaled_is_rescheduled() -> None:
     found = World(dijob(task(2)))
     found.settle()

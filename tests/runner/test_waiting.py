@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.seen import PODS, keep_object
-from tests.runner.world import START, World, dijob, stamp, task
+from tests.runner.world import START, World, dijob, stamp, task, vcjob, vctask
 
 UNSCHEDULABLE = {
     "type": "PodScheduled",
@@ -40,8 +40,8 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "crashes",
-        {"phase": "Running", "containerStatuses": [container("CrashLoopBackOff", "back-off 40s")]},
-        "CrashLoopBackOff",
+        {"phase": "Running", "containerStatuses": [{**container("CrashLoopBackOff", "back-off 40s"), "name": "main"}]},
+        "CrashLoopBackOff: container main restarts repeatedly",
     ),
     ("is created", {"containerStatuses": [container("ContainerCreating")]}, ""),
     (
@@ -69,6 +69,36 @@ def test_the_status_says_why_a_pod_waits_that(case: str, status: dict[str, Any],
     assert (f"pod work-0: {expected}" in message) if expected else "pod work-0" not in message, message
     messages = [event.message for event in found.events if event.reason == "PodsWait"]
     assert len(messages) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("restarts", "state", "reported"),
+    [
+        (3, {"running": {}}, True),
+        (3, {"terminated": {"exitCode": 7}}, True),
+        (3, {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}, True),
+        (3, {"terminated": {"exitCode": 0}}, False),
+        (2, {"running": {}}, False),
+    ],
+    ids=["runs", "has ended", "waits", "has succeeded at last", "has hardly restarted"],
+)
+def test_the_status_names_a_crash_loop_also_while_the_container_runs(
+    restarts: int, state: dict[str, Any], *, reported: bool
+) -> None:
+    found = World(vcjob(vctask(policy="OnFailure")))
+    found.settle()
+    last = {"terminated": {"exitCode": 7, "finishedAt": stamp(found.now)}}
+    pod = found.pod()
+    pod["status"] |= {
+        "containerStatuses": [{"name": "main", "restartCount": restarts, "state": state, "lastState": last}]
+    }
+    found.pods[found.pods.index(pod)] = {**keep_object("Pod", PODS)(pod), "metadata": pod["metadata"]}
+    expected = "pod work-0: CrashLoopBackOff: container main restarts repeatedly, last exit code 7"
+    # A container that has run for 10 minutes is in no crash loop any more; one that waits is.
+    for seconds, now in ((0, reported), (599, reported), (2, "waiting" in state)):
+        found.wait(seconds)
+        found.step()
+        assert (expected in found.status["state"].get("message", "")) is now
 
 
 def test_pods_that_do_not_end_name_their_node_once_their_time_is_over() -> None:
@@ -149,13 +179,3 @@ def test_the_status_says_why_a_gang_waits_that(
     found.step()
     message = found.status["conditions"][-1]["message"]
     assert (expected in message) if expected else "PodGroup" not in message, message
-
-
-def test_a_job_in_a_queue_of_kueue_names_the_queue_and_the_workload() -> None:
-    found = World(dijob(task(1), queue="nowhere"), Grouping(System.KUEUE))
-    found.settle()
-    found.pod()["status"] |= {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "reason": "SchedulingGated"}]}
-    found.step()
-    message = found.status["conditions"][-1]["message"]
-    assert "Kueue has not admitted it to queue nowhere, which must exist" in message
-    assert message.endswith("see Workload train-0123abcd-0")

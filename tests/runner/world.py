@@ -121,6 +121,7 @@ class World:
         self.claims: dict[str, Object] = {}
         self.commands: list[Object] = []
         self.unknown_groups = ""
+        self.unadmitted: Mapping[str, str] = {}
         self.lost: frozenset[str] = frozenset()
         self.events: list[RecordEvent] = []
         self.log: list[str] = []
@@ -145,6 +146,7 @@ class World:
             services,
             groups,
             self.unknown_groups,
+            unadmitted=self.unadmitted,
             commands=copy.deepcopy(self.commands),
             lost=self.lost,
         )

@@ -159,7 +159,7 @@ def decode(body: bytes) -> Any:
     if plain == body or plain == body.removesuffix(b"\n"):  # the form of most objects from the API server
         return value
     # Each member of an object has one colon, and only texts have others. If the body has as many colons as the value
-    # that was read, written again, no member was dropped for another one of the same key. Only escapes hide a colon.
+    # that was read, written again, no member was dropped for a later one with its key. Only escapes hide a colon.
     if body.count(b":") != plain.count(b":") or (b"\\u003" in body and _COLON.search(body)):
         _reject_duplicates(body)
     return value

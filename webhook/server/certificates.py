@@ -65,7 +65,7 @@ class Certificates:
         logger.info("certificate served", extra={"fields": fields})
 
     def reject(self, error: BadCertificate) -> None:
-        """Count a rejected certificate, and log the reason if it is another one."""
+        """Count a rejected certificate, and log the reason if it has changed."""
         self._metrics.rejects(error.fault)
         if self._reported != str(error):
             self._reported = str(error)
@@ -76,7 +76,7 @@ class Certificates:
     def withdraw(self) -> None:
         """Note that the source has no certificate any more. The current one is still served, from memory."""
         self._candidate = None
-        self.reject(BadCertificate(Fault.MISSING, "there is none any more where it came from"))
+        self.reject(BadCertificate(Fault.MISSING, "the source has no certificate any more"))
 
     def look_again(self) -> None:
         """Judge the last certificate again: it may have become valid, or the current one may have expired.

@@ -99,7 +99,7 @@ class Connections:
         Args:
             connection: the connection.
             state: its new state.
-            when: for a quiet state, when it was entered; for another one, the deadline, or 0 for none.
+            when: for a quiet state, when it was entered; for other states, the deadline, or 0 for none.
         """
         if self._by_state[connection.state].pop(connection, self) is None:
             self._by_state[state][connection] = None

@@ -12,7 +12,7 @@ class Product:
 
     Attributes:
         name: its name in answers and spans, and the prefix of its metrics: letters, digits and underscores.
-        hint: the end of the line that counts the warnings for which an answer has no room, such as a command that
+        hint: the end of the line that counts the warnings that do not fit into an answer, such as a command that
             shows them; empty if there is none.
     """
 

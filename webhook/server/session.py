@@ -17,7 +17,7 @@ RECORD = 16 * 1024
 class Failure(StrEnum):
     """Why a handshake failed."""
 
-    #: The client does not trust the certificate: its CA bundle is for another one.
+    #: The client does not trust the certificate: its CA bundle is for another certificate.
     REJECTED = "rejected"
     #: Client and server have no version or cipher suite in common.
     UNSUPPORTED = "unsupported"

@@ -133,7 +133,7 @@ class Supervisor:
             worker.plain.close()
 
     async def _keep(self, worker: Worker, admission: socket.socket, stop: asyncio.Event) -> None:
-        """Start a worker, and another one whenever it ends."""
+        """Start a worker, and a new process whenever it ends."""
         while not stop.is_set():
             started = asyncio.get_running_loop().time()
             sockets = (admission.fileno(), worker.plain.fileno())

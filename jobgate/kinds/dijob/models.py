@@ -23,7 +23,7 @@ from crdgen import (
 from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Policies, Positive
 from jobgate.jobs.status import RunStatus
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
 
 

@@ -28,7 +28,7 @@ from crdgen import (
 )
 from jobgate.jobs.fields import PLUGINS_DOC, Number, Plugins, Positive
 from jobgate.jobs.status import RunStatus
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 
 
 class JobMode(StrEnum):

@@ -84,7 +84,9 @@ def the_most_workers_have_names(job: Job[TorchJobSpec], context: Context) -> Ite
         len(TORCH_ON_K8S.pod_name.format(job=name, task=worker.name, index=count - 1)) for count in (replicas, maximum)
     )
     if length <= LABEL_LIMIT < scaled_length:
-        detail = f"pods are named <job>-<task>-<index>, and names with such an index exceed {LABEL_LIMIT} characters"
+        detail = (
+            f"pods are named <job>-<task>-<index>, and names with such long indices exceed {LABEL_LIMIT} characters"
+        )
         yield Invalid(job.at("max_replicas"), maximum, f"{detail}: use a shorter job name")
 
 

@@ -25,7 +25,7 @@ from crdgen import (
 from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Positive
 from jobgate.jobs.runner import Clean
 from jobgate.jobs.status import RunStatus
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 
 
 class RestartPolicy(StrEnum):

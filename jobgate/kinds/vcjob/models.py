@@ -28,7 +28,8 @@ from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.fields import Count, Number, Policies, Positive
 from jobgate.jobs.status import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
-from jobgate.names import ENTRIES_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
+from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 from jobgate.podchecks.durations import DURATION
 
 

@@ -59,8 +59,8 @@ _restricted = partial(PodSecurityViolation, level=Level.RESTRICTED)
 CONTEXT = "securityContext"
 
 
-class SecurityContext(NamedTuple):
-    """A security context; empty if it is absent."""
+class PlacedSecurityContext(NamedTuple):
+    """A security context and its path; empty if it is absent."""
 
     json: Mapping[str, Any]
     path: Path
@@ -74,9 +74,9 @@ class CheckedPod:
         self.path = path
         self.containers = list(containers(pod, path, ALL_CONTAINERS))
         #: The security context of the pod, those of its containers, and all together.
-        self.own = SecurityContext(mapping(self.spec.get(CONTEXT)), path / "spec" / CONTEXT)
+        self.own = PlacedSecurityContext(mapping(self.spec.get(CONTEXT)), path / "spec" / CONTEXT)
         self.contexts = [
-            SecurityContext(mapping(container.json.get(CONTEXT)), container.path / CONTEXT)
+            PlacedSecurityContext(mapping(container.json.get(CONTEXT)), container.path / CONTEXT)
             for container in self.containers
         ]
         self.all_contexts = [self.own, *self.contexts]
@@ -161,7 +161,7 @@ def privileges(pod: CheckedPod) -> Iterator[PodSecurityViolation]:
         yield from _capabilities(context, windows=pod.windows)
 
 
-def _capabilities(context: SecurityContext, *, windows: bool) -> Iterator[PodSecurityViolation]:
+def _capabilities(context: PlacedSecurityContext, *, windows: bool) -> Iterator[PodSecurityViolation]:
     capabilities, here = mapping(context.json.get("capabilities")), context.path / "capabilities"
     for index, name in enumerate(items(capabilities.get("add"))):
         place = here / "add" / index

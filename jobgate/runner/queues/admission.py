@@ -133,13 +133,13 @@ class Admission:
 
 @dataclass(slots=True)
 class _Pool:
-    """What jobs use together.
+    """Resources that jobs share.
 
     Attributes:
-        called: what it is called.
-        capacity: what there is for jobs.
-        free: what of it is neither used nor claimed.
-        claimed: whether a job waits for room in it, or for another one that does.
+        called: the name for messages.
+        capacity: the resources for jobs.
+        free: the part that is neither used nor claimed.
+        claimed: whether a job waits for room in it, or waits behind a job that does.
     """
 
     called: str
@@ -155,7 +155,7 @@ class _Pool:
         return any(demand.get(name, _NOTHING) > max(free, _NOTHING) for name, free in self.free.items())
 
     def too_small(self, demand: Amounts) -> str:
-        """Return why a job never fits; empty where it does by itself."""
+        """Return why a job never fits; empty if it would fit alone."""
         for name, most in self.capacity.items():
             if demand.get(name, _NOTHING) > max(most, _NOTHING):
                 return f"{self.called} has {_shown(most)} of {name}, and the job asks for {_shown(demand[name])}"

@@ -37,7 +37,7 @@ _OTHERS: Final = frozenset(
 
 
 def resource(name: str) -> str | None:
-    """Return the full name of a resource of pods that a quota names, None where it is of something else.
+    """Return the full name of a resource of pods that a quota names; None if it is no resource of pods.
 
     Kubernetes takes `cpu` for `requests.cpu`.
     """
@@ -57,8 +57,8 @@ class Demand:
         sizes: how many pods a task has.
         total: what all pods ask for.
         queue: that the job names; empty for none.
-        priority: that the job states; None where its priority classes say it.
-        classes: the priority classes of its tasks; one is empty where a task has none.
+        priority: of the job itself; None if its priority classes have it.
+        classes: the priority classes of its tasks; empty for a task without one.
         suspended: whether the user has suspended it.
         gate: what every task waits for, whatever room there is; empty for nothing.
     """
@@ -80,7 +80,7 @@ class Demand:
 
 
 def demand_of(subject: Subject) -> Demand:
-    """Return what a job asks for, and of which queue."""
+    """Return what a job requests, and from which queue."""
     job = subject.job
     pods = {name: amounts_of(subject.operator.pod(subject.job, task)) for name, task in subject.tasks.items()}
     sizes = {name: subject.replicas(name) for name in pods}
@@ -156,7 +156,7 @@ def _read(given: Mapping[str, Any]) -> dict[str, Decimal]:
 
 
 def sum_of(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
-    """Return what so many pods of each of these ask for together."""
+    """Return the sum of requests, each with its number of pods."""
     found: dict[str, Decimal] = {}
     for one, times in parts:
         for name, amount in one.items():

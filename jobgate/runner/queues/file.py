@@ -1,4 +1,4 @@
-"""The file of queues: YAML, of which every fault is named with its path."""
+"""The file of queues: YAML. Each fault is reported with its path."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from jobgate.runner.queues.demand import ASKS, Demand, read_amounts, sum_of, wri
 from jobgate.runner.subject import LONG_AGO, Sight, Subject
 from webhook.values import mapping, whole
 
-#: Why a job waits of which the queues have decided nothing yet.
+#: Why a job waits if the queues have not decided about it yet.
 UNDECIDED: Final = "the queues have not decided yet"
 
 _NOTHING: Final = Decimal(0)

@@ -29,7 +29,7 @@ class SelectorState:
 
 
 #: Takes the weights of all queues, in order, the queues that want a turn, and the turns so far. Returns the queue whose
-#: turn it is, None where no queue with a weight wants one, and the turns with this one.
+#: turn it is (None if no queue with a weight wants a turn), and the turns with this one.
 Selector: TypeAlias = Callable[[Mapping[str, int], Collection[str], SelectorState], tuple[str | None, SelectorState]]
 
 

@@ -159,7 +159,7 @@ def test_a_change_says_what_a_rule_breaks() -> None:
     assert consequence("self.must > 1") == "previously valid objects may be rejected"
     assert consequence("self == oldSelf") == "changes that were allowed may be rejected; stored objects stay valid"
     assert consequence("self != oldSelf").startswith(
-        "previously valid updates may be rejected, even if the value does not change, as"
+        "previously valid updates may be rejected, even if the value does not change, for example if"
     )
     assert (
         consequence("oldSelf.hasValue() || self.must > 1", optionalOldSelf=True)

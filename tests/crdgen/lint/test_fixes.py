@@ -173,7 +173,7 @@ def test_definitions_with_decoding_errors_are_not_validated() -> None:
 
 def test_the_fix_for_several_types_is_nullable() -> None:
     (finding,) = lint(broken(Edit(_NEW, {"type": ["string", "null"]})))
-    assert finding.fix == "write one type, and nullable: true where null is taken, too"
+    assert finding.fix == "write one type, and nullable: true if null is allowed"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from jobgate.jobs.context import Context
 from jobgate.kinds.dijob import DIJOB
-from jobgate.names import ENTRIES_LIMIT
+from jobgate.limits import ENTRIES_LIMIT
 from tests.kinds.dijob.jobs import faults, job, mutate, task, template, validate
 from webhook.review import defaulted
 

@@ -43,7 +43,7 @@ ANNOTATION = "distributed.io/enable-elastic-training"
           "65535, such as job-master-0:29400"]),
         (job(**elastic(nprocPerNode=0)), [f"{POLICY}.nprocPerNode: Invalid value: 0: must be at least 1"]),
         (job(name="j" * 54, **elastic(numMaxReplicas=11)),
-         [f"{POLICY}.numMaxReplicas: Invalid value: 11: pods are named <job>-<task>-<index>, and names with such an index exceed 63 characters: use a shorter job name"]),
+         [f"{POLICY}.numMaxReplicas: Invalid value: 11: pods are named <job>-<task>-<index>, and names with such long indices exceed 63 characters: use a shorter job name"]),
         (job(name="j" * 54, **elastic(numMaxReplicas=10)), []),
         (job(tasks(AIMaster=task()), annotations={ANNOTATION: "true"}, **elastic()),
          [f"spec.enableTorchElastic: Forbidden: may not be set together with the annotation {ANNOTATION}: "

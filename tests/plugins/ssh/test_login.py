@@ -21,7 +21,7 @@ DOCUMENTATION = Path("docs/reference/plugins/ssh.md")
 
 OTHERS_FLAGS = ["--ssh-key-file-path=/home/me/.ssh", "--ssh-port=2222"]
 
-#: Never ask, and agree on session keys by what costs least.
+#: Never ask for a password, and use the cheapest key exchange.
 QUICK = ("-o", "BatchMode=yes", "-o", "KexAlgorithms=curve25519-sha256")
 
 FORMS = ("", ".di-job", ".di-job.ns", ".di-job.ns.svc", ".di-job.ns.svc.cluster.local")

@@ -1,4 +1,4 @@
-"""What of a job's template the plugin goes by, reported by what a DIJob that asks for it is answered."""
+"""The warnings and denials of the plugin ssh for the pod templates of a DIJob."""
 
 from typing import Any
 
