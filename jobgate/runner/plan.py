@@ -145,7 +145,7 @@ def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
     # The Command is stored together with its effect: it is carried out once, and deleted at the next look.
     deleted = {*sight.observed.uids.intersection(state.deleted), result.command} - {""}
     yield SetState(replace(after, deleted=tuple(sorted(deleted)), asked="").written())
-    yield RecordEvent("Normal", str(result.action), result.message)
+    yield RecordEvent("Normal", str(result.action), result.message, _version(subject))
 
 
 def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
@@ -164,7 +164,7 @@ def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
     if after == state:
         return []
     left_queue = not state.admitted and subject.verdict is not None
-    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue")
+    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue", _version(subject))
     return [SetState(after.written()), *([event] if left_queue else [])]
 
 
@@ -328,7 +328,12 @@ def _events(subject: Subject, sight: Sight, progress: Progress) -> Iterator[Acti
     for phase in progress.entered:
         if phase in _EVENTS:
             message = progress.message if phase is progress.phase else "all pods have started"
-            yield RecordEvent(_EVENTS[phase], f"Job{phase}", message)
+            yield RecordEvent(_EVENTS[phase], f"Job{phase}", message, _version(subject))
+
+
+def _version(subject: Subject) -> str:
+    """Return the version of the job that a decision is based on. It is written together with the decision."""
+    return text(metadata_of(subject.job.document).get("resourceVersion"))
 
 
 def _status_written(subject: Subject, sight: Sight, progress: Progress, *, starting: bool = False) -> list[Action]:

@@ -397,6 +397,24 @@ async def test_that_all_pods_run_is_written_at_once() -> None:
     assert await looks.look() == (ReconcileResult.STATUS, [("status", "dijobs")])
 
 
+async def test_each_restart_has_an_event_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks, names = Looks(World(dijob(task(2)))), list[str]()
+    looks.world.settle()
+    looks.world.end(code=1)
+
+    async def create(resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
+        assert (resource.plural, manifest["reason"], dry) == ("events", "JobRestarting", False)
+        names.append(manifest["metadata"]["name"])
+        return manifest
+
+    monkeypatch.setattr(looks.server, "create", create)
+    # The status is not stored, so that each look is the same, but for the version of the job.
+    for version in ("7", "8", "7"):
+        looks.show(version)
+        await looks.look()
+    assert names[0] == names[2] != names[1]
+
+
 async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
     world = World(dijob())
     world.step()
