@@ -1,7 +1,7 @@
 """A Volcano Job that jobgate runs: its state machine, its status and its pods are those of Volcano."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -173,9 +173,12 @@ def test_pods_of_one_partition_that_fail_together_are_one_retry() -> None:
 
 def test_a_partition_is_searched_once_however_many_of_its_pods_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    created = PodSeen.created.fget
-    assert created is not None
-    monkeypatch.setattr(PodSeen, "created", property(lambda pod: calls.append(pod.uid) or created(pod)))
+
+    def created(pod: PodSeen) -> datetime:
+        calls.append(pod.uid)
+        return datetime.fromisoformat(pod.document["metadata"]["creationTimestamp"])
+
+    monkeypatch.setattr(PodSeen, "created", property(created))
     reads = []
     for size in (20, 80):
         partition = {"totalPartitions": 1, "partitionSize": size}
