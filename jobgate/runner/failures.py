@@ -26,6 +26,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
+from jobgate.plugins.crew import FINALIZER
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook.values import items, mapping, metadata_of, objects, spec_of, text
 
@@ -35,8 +36,6 @@ MAX_RETRY: Final = 3
 SIGTERM: Final = 143
 #: What a batch Job takes for no limit: its largest number.
 _NO_LIMIT: Final = 2**31 - 1
-#: The finalizer of pods that the Job controller has not counted yet.
-FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 #: Seconds after which a failure of the same index is no crash loop: kubelets reset their back-off after this time.
 BACKOFF_RESET: Final = 600.0
 #: Conditions of batch Jobs that replace no pod any more.
