@@ -12,6 +12,7 @@ from crdgen.cli.sources import KIND, UsageError, finish, name_of, objects, parse
 from crdgen.evaluate import ErrorType, Evaluation, ResourceEvaluator, Violation
 from crdgen.evaluate.rules import NOT_CHECKED
 from crdgen.lint import LintSeverity, lint
+from crdgen.lint.checking import RULES
 from crdgen.reading import Manifest, path_text
 from crdgen.reporting import Judged, Report, Result, Severity, count, placed
 from crdgen.resource.text import to_yaml
@@ -81,7 +82,10 @@ def run(options: Namespace) -> int:
         given += _of_cluster(options.kubeconfig, options.context)
     own = [manifest for manifest in tree.manifests if manifest.object["kind"] == KIND]
     stored = [manifest.object for manifest in objects(options.old)] if options.old else None
-    report = Report("crdgen eval", "object", failures=[*tree.failures, *crds.failures], notes=tree.left_out)
+    failures, notes = [*tree.failures, *crds.failures], [*tree.left_out, *crds.left_out]
+    report = Report(
+        "crdgen eval", "object", failures=failures, notes=notes, foreign=frozenset(rule.name for rule in RULES)
+    )
     evaluation = _Evaluation([*given, *own], stored, report)
     for manifest in watched(tree.manifests, "objects evaluated"):
         evaluation.judge(manifest, with_object=options.output in {"json", "yaml"})
@@ -160,9 +164,8 @@ class _Evaluation:
     def _add(
         self, manifest: Manifest, results: list[Result], details: Sequence[str] = (), result: Evaluation | None = None
     ) -> None:
-        located = placed(manifest, results)
         entry = _entry(manifest, result) if result else None
-        self._report.items.append(Judged(manifest, "accepted", located, list(details), entry))
+        self._report.items.append(Judged(manifest, "accepted", results, list(details), entry))
 
     def _evaluator(self, definitions: list[Manifest]) -> ResourceEvaluator | None:
         """Return the evaluator of the first CRD of several; None if the API server rejects the CRD."""

@@ -6,7 +6,7 @@ from typing import Final
 from crdgen.cli.sources import KIND, finish, read_tree, report_arguments, watched
 from crdgen.lint import lint
 from crdgen.reading import Manifest
-from crdgen.reporting import Judged, Report, Result, Severity, count, placed
+from crdgen.reporting import Judged, Report, Result, Severity, count
 from crdgen.schema.look import steps_of
 
 ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
@@ -25,6 +25,13 @@ EXAMPLES: Final = """
   crdgen lint --output sarif crds/ > findings.sarif   # for code scanning
   crdgen lint -R . --baseline accepted.json --write-baseline
 """
+#: Rules of `crdgen eval`, for which the same settings may have entries.
+_RULES_OF_EVAL: Final = frozenset(
+    (
+        *("required", "invalid", "type-invalid", "not-supported", "too-long", "too-many", "duplicate", "forbidden"),
+        *("unknown-version", "unknown-field", "rejected-crd"),
+    )
+)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -36,7 +43,7 @@ def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
     tree = read_tree(options.paths, recursive=options.recursive)
     definitions = [manifest for manifest in tree.manifests if manifest.object["kind"] == KIND]
-    report = Report("crdgen lint", "CRD", failures=tree.failures, notes=tree.left_out)
+    report = Report("crdgen lint", "CRD", failures=tree.failures, notes=tree.left_out, foreign=_RULES_OF_EVAL)
     report.items = [_judged(manifest) for manifest in watched(definitions, "CRDs linted")]
     if others := len(tree.manifests) - len(definitions):
         report.others.append(f"{count(others, 'object')} of other kinds")
@@ -44,18 +51,15 @@ def run(options: Namespace) -> int:
 
 
 def _judged(manifest: Manifest) -> Judged:
-    results = placed(
-        manifest,
-        (
-            Result(
-                finding.rule,
-                Severity(finding.severity),
-                finding.path,
-                finding.problem,
-                finding.fix,
-                steps_of(finding.path),
-            )
-            for finding in lint(manifest.object)
-        ),
-    )
+    results = [
+        Result(
+            finding.rule,
+            Severity(finding.severity),
+            finding.path,
+            finding.problem,
+            finding.fix,
+            steps_of(finding.path),
+        )
+        for finding in lint(manifest.object)
+    ]
     return Judged(manifest, "", results)

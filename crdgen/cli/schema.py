@@ -8,7 +8,9 @@ from typing import Final
 
 from crdgen.cli.models import model_arguments, subject, subject_argument
 from crdgen.cli.sources import UsageError, definitions, name_of, require_v1, write
+from crdgen.dns import is_subdomain
 from crdgen.docs.editor import every_kind, json_schemas
+from crdgen.schema.look import shown
 
 ABOUT: Final = """Write JSON Schemas of the objects of CRDs, by which editors mark mistakes while an object is written.
 
@@ -44,6 +46,9 @@ def run(options: Namespace) -> int:
     else:
         schemas["all.json"] = every_kind(schemas)
     for file, schema in schemas.items():
+        group, *names = file.split("/")
+        if names and (len(names) > 1 or not is_subdomain(group)):
+            raise UsageError(f"{options.subject}: {shown(file)}: group, kind and version must be DNS names")
         text = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
         if file:
             write(Path(options.output_dir) / file, text)

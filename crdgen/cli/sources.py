@@ -1,6 +1,7 @@
 """Read objects from files, directories and standard input like `kubectl`, and write files and JSON."""
 
 import json
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +31,7 @@ LARGEST: Final = 64 << 20
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 #: Seconds between two lines of progress.
 _PROGRESS_PERIOD: Final = 0.1
+_QUOTED: Final = re.compile(rb"\"[^\"]*\"|'[^']*'|(?<!\S)#.*")
 _TEMPLATE: Final = "; if this is a Helm template, render it first: helm template CHART"
 
 
@@ -166,7 +168,7 @@ def read_tree(
         except UsageError as error:
             tree.failures.append(_unreadable(name, str(error).removeprefix(f"{file}: ")))
         except UnreadableManifest as error:
-            if b"{{" in text:
+            if _is_template(text, error.line):
                 tree.left_out.append(f"{error}: left out: a template? render it first, as with helm template")
             elif b"apiVersion" in text:
                 tree.failures.append(_unreadable(name, error.message, error.line, error.column))
@@ -183,6 +185,12 @@ def read_tree(
 
 def _unreadable(file: str, problem: str, line: int = 0, column: int = 0) -> Result:
     return Result("unreadable", Severity.ERROR, "", problem, failure=True, file=file, line=line, column=column)
+
+
+def _is_template(text: bytes, line: int) -> bool:
+    """Return whether `{{`, outside of quotes and comments, is in the line of an error or in the line before."""
+    lines = text.split(b"\n")[max(line - 2, 0) : line]
+    return any(b"{{" in _QUOTED.sub(b"", line) for line in lines)
 
 
 def _is_of_chart(file: Path) -> bool:

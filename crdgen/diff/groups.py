@@ -1,6 +1,5 @@
 """Group equal changes, and mark the breaks that were accepted."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -8,6 +7,7 @@ from itertools import takewhile
 from pydantic import BaseModel, ConfigDict, Field
 
 from crdgen.diff.change import Change
+from crdgen.schema.look import fits
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class AcceptedBreak(BaseModel):
     def fits(self, crd: str, change: Change) -> bool:
         """Return whether the entry accepts a change."""
         pairs = ((self.crd, crd), (self.path, change.path), (f"{self.what}*", change.what))
-        return all(re.fullmatch(re.escape(glob).replace(r"\*", ".*"), text, re.DOTALL) for glob, text in pairs)
+        return all(fits(pattern, text) for pattern, text in pairs)
 
 
 def grouped(

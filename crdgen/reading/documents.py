@@ -82,7 +82,7 @@ class Document:
             path = path[:-1]
             if path in self.keys:
                 return self.keys[path]
-        return self.places[path]
+        return self.places.get(path, (self.text[1], 0))
 
 
 def load(text: bytes, line: int, wanted: Collection[Path] = ()) -> Document:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -68,7 +68,8 @@ def _content(documents: Sequence[Document], file: str, model: type[Entries]) -> 
     adapter, content, problems = TypeAdapter(model), list[Entries](), list[str]()
     for document in documents:
         try:
-            content.append(adapter.validate_python(document.value))
+            is_empty_list = document.value is None and get_origin(model) is list
+            content.append(adapter.validate_python([] if is_empty_list else document.value))
         except ValidationError as error:
             problems += dict.fromkeys(_problems(error, document, file, model))
     if problems:

@@ -54,13 +54,14 @@ class Manifest:
         found = _SOURCE.match(self.document.text[0])
         return found[1].decode("utf-8", "replace").strip() if found else ""
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, tuple[Place, Place]]:
+    def locate(self, paths: Iterable[Path], located: Document | None = None) -> dict[Path, tuple[Place, Place]]:
         """Return the places of values and of their keys, as line and column counted from 1.
 
         The value of a missing key is at the nearest key above, and that of a block below its key at this key.
+        Without `located`, the document with the places of all paths, the document is read again.
         """
         whole = {path: (*self.path, *path) for path in paths}
-        document = self.document.located(whole.values())
+        document = located or self.document.located(whole.values())
         places = {path: document.place(at) for path, at in whole.items()}
         keys = {path: document.keys.get(at, places[path]) for path, at in whole.items()}
         return {path: (_from_1(places[path]), _from_1(keys[path])) for path in whole}

@@ -4,15 +4,14 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from crdgen.reading import UnreadableManifest, read_value
-from crdgen.reporting.result import Judged, Report, Result, Severity, UsageError, count
-from crdgen.schema.look import mapping
+from crdgen.reporting.result import Judged, Report, Result, Severity, UsageError, count, file_of
+from crdgen.schema.look import fits, mapping
 
 #: File, object, rule, field and problem of a finding: what stays when lines are added above it.
 Key: TypeAlias = tuple[str, ...]
@@ -21,7 +20,7 @@ _NAMES: Final = ("file", "object", "rule", "path", "problem")
 
 @dataclass
 class Ignore:
-    """An entry of the settings. Each pattern may be `*`, which also matches `/`."""
+    """An entry of the settings. `*` in a pattern stands for any text; failures are accepted only by their rule."""
 
     where: str
     rule: str = "*"
@@ -31,8 +30,9 @@ class Ignore:
 
     def matches(self, result: Result) -> bool:
         """Return whether the entry accepts a finding."""
-        names = {result.rule: self.rule, os.path.normpath(result.file): self.path, result.path: self.field}
-        return all(fnmatchcase(name, pattern) for name, pattern in names.items())
+        path = os.path.normpath(result.file)
+        pairs = ((self.rule, result.rule), (self.path, path), (self.field, result.path))
+        return all(fits(*pair) for pair in pairs) and (not result.failure or self.rule == result.rule)
 
 
 def accept(report: Report, program: str, baseline: str | None, *, write: bool) -> None:
@@ -45,20 +45,28 @@ def accept(report: Report, program: str, baseline: str | None, *, write: bool) -
         write: whether to write all findings to the baseline.
     """
     found = set(map(id, report.results))
-    for item in report.items:
-        item.results = list(_without_comments(item, program))
+    rejected = [item for item in report.items if _has_errors(item)]
+    names = {*(file_of(item.manifest) for item in report.items), *(result.file for result in report.results)}
+    files = set(map(os.path.normpath, names))
+    for items in report.by_document():
+        _apply_comments(items, program)
     ignores = _ignores(program)
     _keep(report, lambda result: not _ignored(ignores, result))
-    files = {os.path.normpath(item.manifest.file) for item in report.items}
     report.notes += [
         f"{ignore.where}: accepts no finding: remove it"
         for ignore in ignores
-        if not ignore.used and any(fnmatchcase(file, ignore.path) for file in files)
+        if not ignore.used and ignore.rule not in report.foreign and any(fits(ignore.path, file) for file in files)
     ]
     if baseline is not None:
         _compare(report, Path(baseline), files, write=write)
+    for item in rejected:  # is rejected, although its errors are accepted
+        item.verdict = item.verdict if _has_errors(item) else ""
     if accepted := found - set(map(id, report.results)):
         report.others.append(f"{count(len(accepted), 'finding')} accepted")
+
+
+def _has_errors(item: Judged) -> bool:
+    return any(result.severity is Severity.ERROR for result in item.results)
 
 
 def _keep(report: Report, wanted: Callable[[Result], bool]) -> None:
@@ -74,23 +82,32 @@ def _ignored(ignores: Iterable[Ignore], result: Result) -> bool:
     return bool(matching)
 
 
-def _without_comments(item: Judged, program: str) -> Iterator[Result]:
-    """Yield the findings that no comment `# crdgen: ignore[RULE]` in their line accepts, and unused comments."""
-    comments = dict(_comments(item, program))
-    used = set()
-    for result in item.results:
+def _apply_comments(items: Sequence[Judged], program: str) -> None:
+    """Remove the findings that a comment `# crdgen: ignore[RULE]` in their line accepts, and add unused comments.
+
+    The items are those of one document.
+    """
+    comments = dict(_comments(items[0], program))
+    used = set[int]()
+
+    def is_accepted(result: Result) -> bool:
         _, rules = comments.get(result.line, (0, ()))
-        if result.rule in rules or "*" in rules:
-            used.add(result.line)
-        else:
-            yield result
+        accepted = result.rule in rules or ("*" in rules and not result.failure)
+        used.update({result.line} if accepted else ())
+        return accepted
+
+    for item in items:
+        item.results = [result for result in item.results if not is_accepted(result)]
     unused = Result("unused-ignore", Severity.WARNING, "", "the comment accepts no finding", "remove it")
-    for line in comments.keys() - used:
-        yield replace(unused, file=item.manifest.file, line=line, column=comments[line][0])
+    for line in sorted(comments.keys() - used):
+        item = next((item for item in reversed(items) if item.manifest.line <= line), items[0])
+        read, file = item.manifest.file, file_of(item.manifest)
+        stream = read if read != file else ""
+        item.results.append(replace(unused, file=file, stream=stream, line=line, column=comments[line][0]))
 
 
 def _comments(item: Judged, program: str) -> Iterator[tuple[int, tuple[int, list[str]]]]:
-    """Yield line, column and rules of each comment in the lines of an object."""
+    """Yield line, column and rules of each comment in the document of an object."""
     text, first = item.manifest.document.text
     marker = f"{program}: ignore".encode()
     if marker not in text:
@@ -108,10 +125,13 @@ def _ignores(program: str) -> list[Ignore]:
     try:
         if file.is_file():
             settings = read_value(file.read_bytes(), str(file))
-        elif project.is_file() and f"tool.{program}.ignore".encode() in (text := project.read_bytes()):
+        elif project.is_file() and {program.encode(), b"ignore"} <= set(
+            re.findall(rb"\w+", text := project.read_bytes())
+        ):
             import tomllib  # noqa: PLC0415 - few projects have such a table
 
             file, settings = project, mapping(tomllib.loads(text.decode()), "tool", program)
+            settings = {"ignore": [], **settings}
         else:
             return []
     except (OSError, ValueError, UnreadableManifest) as error:
@@ -131,18 +151,20 @@ def _ignore(where: str, entry: Any) -> Ignore:
 
 
 def _compare(report: Report, file: Path, files: set[str], *, write: bool) -> None:
-    """Remove the findings of the baseline, or write it. Entries of files that were not read are kept."""
+    """Remove the findings of the baseline, or write it, without failures. Keep entries of files that were not read."""
     stored = Counter[Key]() if write and not file.exists() else _baseline(file)
-    read = {os.path.relpath(name, file.parent) for name in files | {result.file for result in report.failures}}
+    read = {os.path.relpath(name, file.parent) for name in files}
     mine = {key: number for key, number in stored.items() if key[0] in read}
     if write:
-        found = Counter(_key(result, file.parent) for result in report.results)
+        found = Counter(_key(result, file.parent) for result in report.results if not result.failure)
         _write(file, Counter({key: number for key, number in stored.items() if key not in mine}) + found)
-        _keep(report, lambda _: False)
+        _keep(report, lambda result: result.failure)
         return
     left = Counter(mine)
 
     def is_new(result: Result) -> bool:
+        if result.failure:
+            return True
         key = _key(result, file.parent)
         left[key] -= 1
         return left[key] < 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from crdgen.reporting.accepted import accept
-from crdgen.reporting.result import STDIN, Judged, Report, Result, Severity, count
+from crdgen.reporting.result import STDIN, Judged, Report, Result, Severity, count, printable
 
 #: Names of the formats that all reports have.
 FORMATS: Final = ("text", "json", "sarif", "github", "junit")
@@ -39,6 +39,7 @@ def conclude(
         write_baseline: whether to write it.
         paint: colours a word such as `error`.
     """
+    report.locate()
     accept(report, report.tool.partition(" ")[0], baseline, write=write_baseline)
     if not quiet:
         sys.stderr.write("".join(f"{note}\n" for note in report.notes))
@@ -151,7 +152,7 @@ def _write_step_summary(report: Report) -> None:
         [f"`{result.place}`", result.subject, f"{result.severity}: `{result.path}` {result.problem} ({result.rule})"]
         for result in results[:_ROWS]
     ]
-    table = "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in rows)
+    table = "".join(f"| {' | '.join(printable(cell).replace('|', chr(92) + '|') for cell in row)} |\n" for row in rows)
     more = f"\n… and {len(results) - _ROWS} more\n" if len(results) > _ROWS else ""
     with open(file, "a", encoding="utf-8") as stream:  # noqa: PTH123 - as GitHub names it
         stream.write(f"### {report.tool}\n\n{_summary(report)}\n\n{table + more if results else ''}\n")

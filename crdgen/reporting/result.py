@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.reading import Manifest, path_text
+from crdgen.reading.documents import Document
 from crdgen.schema.look import mapping
 
 #: Name of standard input in places.
@@ -90,7 +91,7 @@ class Judged:
 
     Attributes:
         verdict: the verdict in a word, such as `accepted`.
-        results: the findings in it.
+        results: the findings in it; they get their places when the report is concluded.
         details: lines for people who look at a single object.
         entry: the object in JSON, to which its findings are added. Without it, they are listed themselves.
     """
@@ -118,6 +119,7 @@ class Report:
         failures: what could not be judged, such as unreadable files.
         notes: lines for standard error.
         others: what was not judged, for the summary.
+        foreign: rules of other commands with the same settings.
     """
 
     tool: str
@@ -126,11 +128,28 @@ class Report:
     failures: list[Result] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    foreign: frozenset[str] = frozenset()
 
     @property
     def results(self) -> list[Result]:
         """All findings."""
         return [*self.failures, *(result for item in self.items for result in item.results)]
+
+    def locate(self) -> None:
+        """Add the places to the findings in items. Each document is read once, since a List has many items."""
+        for items in self.by_document():
+            wanted = [(item, [*item.results, *map(_duplicate_key, item.manifest.duplicates)]) for item in items]
+            paths = [(*item.manifest.path, *result.steps) for item, results in wanted for result in results]
+            located = items[0].manifest.document.located(paths) if paths else None
+            for item, results in wanted:
+                item.results = _placed(item.manifest, results, located)
+
+    def by_document(self) -> list[list[Judged]]:
+        """Return the items by the document that contains them."""
+        items: dict[int, list[Judged]] = {}
+        for item in self.items:
+            items.setdefault(id(item.manifest.document), []).append(item)
+        return list(items.values())
 
     def status(self, *, strict: bool) -> int:
         """Return the exit status: 2 if something could not be judged, 1 for errors, with `strict` also for warnings."""
@@ -152,14 +171,22 @@ def subject_of(manifest: Manifest) -> str:
     return " ".join(word[:_LONGEST_NAME] for word in ([] if kind == CRD else [kind]) + [str(name)])
 
 
+def file_of(manifest: Manifest) -> str:
+    """Return the file of an object, or the file of the chart from which standard input was rendered."""
+    return (manifest.source if manifest.file == STDIN else "") or manifest.file
+
+
 def placed(manifest: Manifest, results: Iterable[Result]) -> list[Result]:
     """Return the findings in an object with their places, in the order of the text."""
-    results = [*results, *map(_duplicate_key, manifest.duplicates)]
+    return _placed(manifest, [*results, *map(_duplicate_key, manifest.duplicates)])
+
+
+def _placed(manifest: Manifest, results: list[Result], document: Document | None = None) -> list[Result]:
     if not results:
         return results
-    places = manifest.locate({result.steps for result in results})
-    source = manifest.source if manifest.file == STDIN else ""
-    file, stream, subject = source or manifest.file, manifest.file if source else "", subject_of(manifest)
+    places = manifest.locate({result.steps for result in results}, document)
+    file, subject = file_of(manifest), subject_of(manifest)
+    stream = manifest.file if file != manifest.file else ""
     located = []
     for result in results:
         line, column = places[result.steps][result.of_key]

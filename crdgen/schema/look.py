@@ -123,6 +123,11 @@ def size(value: Any) -> int:
     return len(utf8(json.dumps(value, separators=(",", ":"), ensure_ascii=False)))
 
 
+def fits(pattern: str, text: str) -> bool:
+    """Return whether a text fits a pattern, in which `*` stands for any text and nothing else is special."""
+    return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), text, re.DOTALL) is not None
+
+
 def missing(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the paths and values of fields that `before` has, and `after` does not have, or has or lacks as null."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):

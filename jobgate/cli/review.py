@@ -11,7 +11,7 @@ import click
 
 from crdgen.cli.sources import read_tree, watched
 from crdgen.reading import Manifest
-from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries, placed
+from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
 from jobgate.cli.settings import CRDS, Configured, installation_later
 from jobgate.kinds import BUILT_IN
@@ -182,7 +182,7 @@ def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_
     if why := _left_alone(manifest.object, options):
         results.append(Result("not-run", Severity.WARNING, "", why))
     if verdict.reviewed or with_entry:
-        item = Judged(manifest, "allowed" if verdict.reviewed else "", placed(manifest, results))
+        item = Judged(manifest, "allowed" if verdict.reviewed else "", results)
         item.details = list(_changes(manifest, verdict)) if verdict.allowed else []
         item.entry = _entry(manifest, verdict) if with_entry else None
         report.items.append(item)

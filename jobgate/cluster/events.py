@@ -76,12 +76,13 @@ async def write_job_event(
     job: Mapping[str, Any],
     content: tuple[Literal["Normal", "Warning"], str, str],
     now: datetime,
+    occurrence: str = "",
 ) -> bool:
     """Write an Event on a job, unless it is stored; return whether it is stored now. A failure is logged.
 
     `content` is type, reason and message. `job` has the `apiVersion`, `kind` and metadata of the job; Events of another
-    `generation` are others.
+    `generation` or `occurrence` are others.
     """
     about = {key: job[key] for key in _IDENTITY}
-    seal = "\0".join((about["uid"], *content, str(job.get("generation"))))
+    seal = "\0".join((about["uid"], *content, str(job.get("generation")), occurrence))
     return await write_event(objects, event(about, content, component, now, seal))

@@ -1,8 +1,8 @@
 """The runner: its account, permissions and Deployment. It is installed if it runs any kind.
 
 It may write jobs of the kinds that it runs, their statuses, and the batch Jobs, Services and PodGroups that they own.
-It may not create pods, as the Job controller of Kubernetes does, and of pods it may change only the finalizers and the
-annotation by which a group of Kueue ends.
+It may not create pods, as the Job controller of Kubernetes does. Of pods it may only remove the finalizer of the Job
+controller, and set the annotation by which a group of Kueue ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, se
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
-from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import (
+    ATTEMPT_LABEL,
+    COMPLETION_INDEX,
+    FINALIZER,
+    JOB_LABEL,
+    KIND_LABEL,
+    RUN_LABEL,
+    TASK_LABEL,
+)
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, KUEUE_RETRIABLE, NATIVE_GROUP, System
 
 ACCOUNT: Final = "jobgate-runner"
@@ -116,7 +124,7 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         # To delete pods that wait too long, or that a policy restarts, and to remove finalizers.
         rule("", "pods", verbs=(*READ, "patch", "delete")),
         # To find out whether the node of a pod answers that does not end.
-        rule("", "nodes", verbs=("get",)),
+        If(setting("replace_lost_after"), rule("", "nodes", verbs=("get",))),
         *(
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
@@ -161,16 +169,23 @@ def _policy() -> list[dict[str, Any]]:
     labels = f"'{RUN_LABEL}' in one.metadata.?labels.orValue({{}}) && '{KIND_LABEL}' in one.metadata.labels"
     kept = ("spec", "metadata.?labels", "metadata.?ownerReferences")
     new, old = (f"{subject}.metadata.?annotations.orValue({{}})" for subject in ("object", "oldObject"))
+    finalizers, old_finalizers = (f"{subject}.metadata.?finalizers.orValue([])" for subject in ("object", "oldObject"))
+    ends = f"key == '{KUEUE_RETRIABLE}' && {new}[key] == 'false'"
     same = " && ".join(
         [
             *(f"object.{field} == oldObject.{field}" for field in kept),
-            f"{new}.all(key, key == '{KUEUE_RETRIABLE}' || {old}[?key].orValue('') == {new}[key])",
+            f"{new}.all(key, ({ends}) || {old}[?key].orValue('') == {new}[key])",
             f"{old}.all(key, key in {new})",
+            f"{finalizers}.all(one, one in {old_finalizers})",
+            f"{old_finalizers}.all(one, one in {finalizers} || one == '{FINALIZER}')",
         ]
     )
     validations = within_bounds(
         may,
-        validation(for_resource("pods", same), f"{may} of pods only finalizers and the annotation {KUEUE_RETRIABLE}"),
+        validation(
+            for_resource("pods", same),
+            f"this account may only remove the finalizer {FINALIZER} from pods, and set {KUEUE_RETRIABLE}=false",
+        ),
         validation(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
         validation(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
     )

@@ -70,8 +70,8 @@ class TaskProgress:
 
     @property
     def live(self) -> int:
-        """Number of pods that exist and have not failed."""
-        return sum(count for phase, count in self.phases.items() if phase != "Failed")
+        """Number of indices whose pod exists and has not failed, or has succeeded and may be gone."""
+        return self.succeeded + sum(self.phases.get(phase, 0) for phase in ("Pending", "Running", "Unknown"))
 
     @property
     def started(self) -> bool:

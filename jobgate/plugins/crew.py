@@ -23,6 +23,8 @@ RUN_LABEL = "jobgate.dev/run"
 ATTEMPT_LABEL = "jobgate.dev/attempt"
 #: The label with the index of a pod of an Indexed Job (Kubernetes 1.32).
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+#: The finalizer of pods that the Job controller has not counted yet.
+FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,17 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class RecordEvent:
-    """Record an Event on the job."""
+    """Record an Event on the job.
+
+    Attributes:
+        type, reason, message: as in the Event.
+        occurrence: what distinguishes an Event from an equal one, such as that of an earlier restart.
+    """
 
     type: Literal["Normal", "Warning"]
     reason: str
     message: str
+    occurrence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

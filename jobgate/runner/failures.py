@@ -16,7 +16,7 @@ runner looks and however often it was restarted. Pods that the runner deleted it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -26,6 +26,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
+from jobgate.plugins.crew import FINALIZER
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
 from webhook.values import items, mapping, metadata_of, objects, spec_of, text
 
@@ -35,8 +36,6 @@ MAX_RETRY: Final = 3
 SIGTERM: Final = 143
 #: What a batch Job takes for no limit: its largest number.
 _NO_LIMIT: Final = 2**31 - 1
-#: The finalizer of pods that the Job controller has not counted yet.
-FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 #: Seconds after which a failure of the same index is no crash loop: kubelets reset their back-off after this time.
 BACKOFF_RESET: Final = 600.0
 #: Conditions of batch Jobs that replace no pod any more.
@@ -312,13 +311,14 @@ def _policies(job: Job[Any], task: Task | None) -> Iterator[LifecyclePolicy]:
 def due_answers(subject: Subject, sight: Sight) -> DueAnswers:
     """Return what the policies ask for now."""
     result = DueAnswers()
+    partitions: dict[str, dict[int, list[PodSeen]]] = {}
     for answer in _answers(subject, sight):
         wait = (answer.due - sight.observed.now).total_seconds()
         if wait > 0:
             result.next_due = min(wait, result.next_due if result.next_due is not None else wait)
             result.failures_wait = result.failures_wait or answer.incident.event != LifecycleEvent.POD_PENDING
         elif answer.action in ON_PODS:
-            result.pods += _pods_to_delete(subject, sight, answer)
+            result.pods += _pods_to_delete(subject, sight, answer, partitions)
             _count(subject, answer, result)
             if result.restarts and no_restart_left(subject, sight, len(result.restarts)):
                 result.on_job = result.on_job or answer
@@ -358,23 +358,41 @@ def _answers(subject: Subject, sight: Sight) -> Iterator[Answer]:
         yield Answer(action, incident, due)
 
 
-def _pods_to_delete(subject: Subject, sight: Sight, answer: Answer) -> list[PodSeen]:
-    """Return the live pods to delete: those of the partition, or the pod itself. Failed ones are replaced anyway."""
+def _pods_to_delete(
+    subject: Subject, sight: Sight, answer: Answer, partitions: dict[str, dict[int, list[PodSeen]]]
+) -> list[PodSeen]:
+    """Return the live pods to delete: those of the partition, or the pod itself. Failed ones are replaced anyway.
+
+    `partitions` has the pods of each task that no earlier answer deletes.
+    """
     incident, pod = answer.incident, answer.incident.pod
     if pod is None:
         return []
     newest = sight.tasks[incident.task].newest
     size = _partition_size(subject, incident.task)
     if answer.action is Action.RESTART_PARTITION and size:
-        partition = [other for index, other in newest.items() if index // size == pod.index // size]
+        if incident.task not in partitions:
+            partitions[incident.task] = _by_partition(newest.values(), size)
+        partition, older = partitions[incident.task].get(pod.index // size, []), list[PodSeen]()
         # Younger pods were restarted already. A pod may fail in the second in which its partition was created.
-        older = [other for other in partition if other.created <= pod.created or other.created < answer.due]
-        replaced = newest[pod.index] is not pod
-        chosen = [other for other in older if not (replaced and other.index == pod.index)]
-    else:
-        # Other events are of pods that end anyway.
-        chosen = [pod] if incident.event in {LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED} else []
-    return [other for other in chosen if other.deleted is None and other.is_live]
+        while partition and (partition[-1].created <= pod.created or partition[-1].created < answer.due):
+            older.append(partition.pop())
+        # The pod that has replaced this one runs already, unless another answer deletes it.
+        kept = newest[pod.index].uid if newest[pod.index] is not pod else None
+        partition += [other for other in older if other.uid == kept]
+        return [other for other in older if other.uid != kept]
+    # Other events are of pods that end anyway.
+    chosen = incident.event in {LifecycleEvent.POD_PENDING, LifecycleEvent.TASK_FAILED}
+    return [pod] if chosen and pod.deleted is None and pod.is_live else []
+
+
+def _by_partition(pods: Iterable[PodSeen], size: int) -> dict[int, list[PodSeen]]:
+    """Return the live pods of each partition, the youngest first."""
+    live = [pod for pod in pods if pod.deleted is None and pod.is_live]
+    partitions: dict[int, list[PodSeen]] = {}
+    for pod in sorted(live, key=lambda pod: pod.created, reverse=True):
+        partitions.setdefault(pod.index // size, []).append(pod)
+    return partitions
 
 
 # Restarts, and how many are left

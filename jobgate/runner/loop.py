@@ -123,10 +123,10 @@ class JobReconciler:
 
     async def _reconciled(self, key: JobKey) -> ReconcileResult:
         document = self._document(key)
-        await self._end_orphaned_groups(key)
+        complete = await self._end_orphaned_groups(key)
         document = None if document is None else await self._caches.whole(key, document)
         if document is None:
-            return ReconcileResult.FINE
+            return ReconcileResult.FINE if complete else ReconcileResult.AGAIN
         result, stored = await self._reconcile_stored(key, document)
         for _ in range(1, MAX_RECONCILIATIONS):
             if stored is None:
@@ -134,24 +134,36 @@ class JobReconciler:
             # What was remembered in the job, as that it is ours, is acted on at once.
             last, stored = await self._reconcile_stored(key, stored, written=True)
             result = result if last is ReconcileResult.FINE else last
-        return result
+        return result if complete else ReconcileResult.AGAIN
 
-    async def _end_orphaned_groups(self, key: JobKey) -> None:
+    async def _end_orphaned_groups(self, key: JobKey) -> bool:
         """End the groups of Kueue of deleted jobs with this key: their finalizer keeps the pods, and the quota.
 
-        In a namespace that is being deleted, jobs are deleted only when their pods are gone.
+        In a namespace that is being deleted, jobs are deleted only when their pods are gone. Return False if a pod
+        could not be changed: that does not hold up the job that has this key now.
         """
         plural, namespace, name = key
         if plural not in self._caches.jobs or namespace not in self._caches.territory:
-            return
+            return True
         _, resource, informer = self._caches.jobs[plural]
         ends = self._caches.territory.is_terminating(namespace)
         known = "" if ends else uid_of(informer.peek(name, namespace) or {})
         changes = [*given_up(self._caches.seen.pods_of_others(key, known))]
         stored = "" if ends or not changes else uid_of(await self._objects.get(resource, name, namespace) or {})
+        complete = True
         for change in changes:
-            if labels_of(change.found).get(RUN_LABEL) != stored:
+            if labels_of(change.found).get(RUN_LABEL) == stored:
+                continue
+            try:
                 await self._objects.patch(PODS, _identity(change.found), change.changes)
+            except (ApiError, OSError) as error:
+                if isinstance(error, ApiError) and error.absent:
+                    continue
+                complete = False
+                pod = f"Pod/{change.found['metadata']['name']}"
+                fields = {"object": pod, "namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
+                _logger.warning("cannot end a group of a deleted job, will be retried", extra={"fields": fields})
+        return complete
 
     async def _reconcile_stored(
         self, key: JobKey, document: Mapping[str, Any], *, written: bool = False
@@ -242,15 +254,21 @@ class JobReconciler:
         namespace, document = key[1], subject.job.document
         observed = self._caches.seen.observed(document["metadata"]["uid"], namespace, self._caches.clock())
         observed = replace(observed, terminating=self._caches.territory.is_terminating(namespace))
+        if self._lost is not None:
+            lost, lost_due = await self._lost.find(observed)
+            observed = replace(observed, lost=lost)
+            self._look_again(key, lost_due)
         if has_ended(subject.job.kind, document):
             return observed
         unadmitted, due = await self._workloads.why(namespace, observed) if subject.in_kueue else ({}, None)
-        lost, lost_due = await self._lost.find(observed) if self._lost is not None else (frozenset[str](), None)
         uncreated, uncreated_due = await self._uncreated.why(namespace, observed) if self._uncreated else ("", None)
-        for after in (due, lost_due, uncreated_due):
-            if after is not None:
-                self._later(key, after)
-        return replace(observed, unadmitted=unadmitted, lost=lost, uncreated=uncreated)
+        self._look_again(key, due)
+        self._look_again(key, uncreated_due)
+        return replace(observed, unadmitted=unadmitted, uncreated=uncreated)
+
+    def _look_again(self, key: JobKey, after: float | None) -> None:
+        if after is not None:
+            self._later(key, after)
 
     def _document(self, key: JobKey) -> Mapping[str, Any] | None:
         """Return a job; None if it is gone or not run here, or if the cache lacks the last write."""
@@ -452,7 +470,7 @@ class JobReconciler:
     async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
         job = {**document, **document["metadata"]}
         said = reported.type, reported.reason, reported.message
-        await write_job_event(self._objects, SOURCE, job, said, self._caches.clock())
+        await write_job_event(self._objects, SOURCE, job, said, self._caches.clock(), reported.occurrence)
 
     def _log_write(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]

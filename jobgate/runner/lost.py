@@ -14,7 +14,7 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.runner.subject import Observed, moment
+from jobgate.runner.subject import LONG_AGO, Observed, moment
 from webhook.values import mapping, metadata_of, objects, spec_of, text
 
 NODES: Final = Resource("nodes", "v1", "")
@@ -39,6 +39,8 @@ class LostPods:
         self._deadline = deadline
         #: By node: when it was read, and whether it answers.
         self._known: dict[str, tuple[datetime, bool]] = {}
+        #: When it was last reported that a node cannot be read.
+        self._reported = LONG_AGO
 
     async def find(self, observed: Observed) -> tuple[frozenset[str], float | None]:
         """Return the uids of these pods, and the seconds until to ask again; None for never."""
@@ -59,20 +61,27 @@ class LostPods:
         """Return whether the kubelet of a node reports its state; a node that was deleted does not answer."""
         read = self._known.get(name)
         if read is None or (now - read[0]).total_seconds() >= PERIOD:
-            try:
-                node = await self._objects.get(NODES, name) or {}
-            except (ApiError, OSError) as error:
-                fields = {"node": name, "reason": f"{type(error).__qualname__}: {error}"}
-                _logger.warning("cannot read a node, its pods are kept, will be retried", extra={"fields": fields})
-                return True
+            answers = await self._read(name, now)
             self._known = {
                 key: value for key, value in self._known.items() if (now - value[0]).total_seconds() < PERIOD
             }
-            entries = objects(mapping(node.get("status")).get("conditions"))
-            # The node controller writes Unknown when no kubelet has written for a while.
-            ready = next((entry.get("status") for _, entry in entries if entry.get("type") == "Ready"), "Unknown")
-            self._known[name] = now, ready != "Unknown"
+            self._known[name] = now, answers
         return self._known[name][1]
+
+    async def _read(self, name: str, now: datetime) -> bool:
+        """Read whether a node answers; one that cannot be read counts as if it did."""
+        try:
+            node = await self._objects.get(NODES, name) or {}
+        except (ApiError, OSError) as error:
+            if (now - self._reported).total_seconds() >= PERIOD:
+                self._reported = now  # for all nodes: the runner may lack the right
+                fields = {"node": name, "reason": f"{type(error).__qualname__}: {error}"}
+                _logger.warning("cannot read a node, its pods are kept, will be retried", extra={"fields": fields})
+            return True
+        entries = objects(mapping(node.get("status")).get("conditions"))
+        # The node controller writes Unknown when no kubelet has written for a while.
+        ready = next((entry.get("status") for _, entry in entries if entry.get("type") == "Ready"), "Unknown")
+        return ready != "Unknown"
 
 
 def shares_volume(spec: Mapping[str, Any]) -> bool:

@@ -74,7 +74,8 @@ def outcome(subject: Subject, sight: Sight) -> Outcome:
         why = subject.runner.failure(subject.job, tasks) or too_many_restarts(subject, sight)
         if why:
             return Outcome(ends=RunPhase.FAILED, message=why)
-    times = [seconds for seconds in (answers.next_due, remaining, delay) if seconds is not None]
+    # A delay that is over, of a job that cannot succeed yet, waits for a change of an object.
+    times = [seconds for seconds in (answers.next_due, remaining, delay) if seconds is not None and seconds > 0]
     return Outcome(pods=tuple(answers.pods), restarts=len(answers.restarts), next_due=min(times, default=None))
 
 

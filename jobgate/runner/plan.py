@@ -16,10 +16,10 @@ from jobgate.jobs.policies import Action as PolicyAction
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
 from jobgate.jobs.runner import Clean
 from jobgate.jobs.status import STATE, conditions_of, is_run
-from jobgate.plugins.crew import ATTEMPT_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, FINALIZER
 from jobgate.plugins.queueing import IMMUTABLE
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
-from jobgate.runner.failures import FINALIZER, batch_job_fields, finalizers_of, released, replaced_of
+from jobgate.runner.failures import batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs, given_up, within_group
 from jobgate.runner.outcome import STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
 from jobgate.runner.progress import progress_of, started, tasks_of
@@ -51,7 +51,8 @@ def plan(subject: Subject, observed: Observed) -> list[Action]:
     """Return the next actions for a job, in order."""
     document = subject.job.document
     if metadata_of(document).get("deletionTimestamp"):
-        return [*given_up(observed.pods)]  # the job owns its objects: they are deleted with it
+        # The job owns its objects: they are deleted with it, as far as the nodes of its pods answer.
+        return [*given_up(observed.pods), *_lost(observed)]
     if observed.terminating:
         # Kubernetes deletes the pods of a namespace before all else, and the Job controller keeps a failed pod with its
         # finalizer until it has created another pod, which it cannot.
@@ -145,7 +146,7 @@ def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
     # The Command is stored together with its effect: it is carried out once, and deleted at the next look.
     deleted = {*sight.observed.uids.intersection(state.deleted), result.command} - {""}
     yield SetState(replace(after, deleted=tuple(sorted(deleted)), asked="").written())
-    yield RecordEvent("Normal", str(result.action), result.message)
+    yield RecordEvent("Normal", str(result.action), result.message, _version(subject))
 
 
 def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
@@ -164,7 +165,7 @@ def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
     if after == state:
         return []
     left_queue = not state.admitted and subject.verdict is not None
-    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue")
+    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue", _version(subject))
     return [SetState(after.written()), *([event] if left_queue else [])]
 
 
@@ -190,7 +191,9 @@ def _lost(observed: Observed) -> Iterator[Action]:
         if text(metadata.get("uid")) in observed.lost:
             yield Delete(pod, force=True)
             where = f"node {text(spec_of(pod).get('nodeName'))} does not answer, and may still run it"
-            yield RecordEvent("Warning", "LostPodDeleted", f"pod {text(metadata.get('name'))} is replaced: {where}")
+            yield RecordEvent(
+                "Warning", "LostPodDeleted", f"pod {text(metadata.get('name'))} is deleted by force: {where}"
+            )
 
 
 def _releases(subject: Subject, sight: Sight) -> Iterator[Action]:
@@ -328,7 +331,12 @@ def _events(subject: Subject, sight: Sight, progress: Progress) -> Iterator[Acti
     for phase in progress.entered:
         if phase in _EVENTS:
             message = progress.message if phase is progress.phase else "all pods have started"
-            yield RecordEvent(_EVENTS[phase], f"Job{phase}", message)
+            yield RecordEvent(_EVENTS[phase], f"Job{phase}", message, _version(subject))
+
+
+def _version(subject: Subject) -> str:
+    """Return the version of the job that a decision is based on. It is written together with the decision."""
+    return text(metadata_of(subject.job.document).get("resourceVersion"))
 
 
 def _status_written(subject: Subject, sight: Sight, progress: Progress, *, starting: bool = False) -> list[Action]:
@@ -363,6 +371,7 @@ def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
     yield from given_up(sight.observed.pods)
+    yield from _lost(sight.observed)
     # What a job that has failed computes is of no use: its pods stop whatever is cleaned up.
     stops = clean is Clean.RUNNING or _end_phase(subject) is not RunPhase.SUCCEEDED or _was_completed(job)
     for batch in batches:

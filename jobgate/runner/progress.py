@@ -121,7 +121,7 @@ def _phase(subject: Subject, sight: Sight, tasks: Mapping[str, TaskProgress]) ->
     exist = sum(task.live for task in released) >= sum(task.replicas for task in released)
     scaled = dict(_scaled(sight, tasks)) if moves else {}
     replaced: dict[RunPhase, list[str]] = {}
-    for phase, pod in _replaced(subject, sight):
+    for phase, pod in _replaced(subject, sight, tasks):
         replaced.setdefault(phase if moves else RunPhase.RESTARTING, []).append(pod)
     waiting = _waiting(subject, expected)
     runs = waiting or ("all pods have started" if all_started(expected) else "the job runs")
@@ -143,7 +143,7 @@ def _phase(subject: Subject, sight: Sight, tasks: Mapping[str, TaskProgress]) ->
     return next(holding, (RunPhase.PENDING, "not all pods were made yet"))
 
 
-def _replaced(subject: Subject, sight: Sight) -> Iterator[tuple[RunPhase, str]]:
+def _replaced(subject: Subject, sight: Sight, tasks: Mapping[str, TaskProgress]) -> Iterator[tuple[RunPhase, str]]:
     """Yield what pods are replaced for, each with the phase of a job that replaces them."""
     for name, seen in sight.tasks.items():
         replicas, previous = subject.replicas(name), subject.state.started.get(name, 0)
@@ -161,8 +161,10 @@ def _replaced(subject: Subject, sight: Sight) -> Iterator[tuple[RunPhase, str]]:
                 by_runner = pod.uid in subject.state.deleted
                 why = "is restarted" if by_runner else "is evicted" if pod.evicted else "is deleted"
                 yield RunPhase.RESTARTING if by_runner else RunPhase.RESCHEDULING, f"{called} {why}"
-        if not seen.suspended and len(pods) < min(previous, replicas):
-            yield RunPhase.RESCHEDULING, f"pods of task {name} are gone: {min(previous, replicas) - len(pods)}"
+        # An index that has succeeded needs no pod any more.
+        there = tasks[name].succeeded + sum(pod.phase != "Succeeded" for pod in pods)
+        if not seen.suspended and there < min(previous, replicas):
+            yield RunPhase.RESCHEDULING, f"pods of task {name} are gone: {min(previous, replicas) - there}"
 
 
 def _scaled(sight: Sight, tasks: Mapping[str, TaskProgress]) -> Iterator[tuple[str, bool]]:

@@ -21,7 +21,7 @@ _STARTING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 #: Reasons that alternate, and whose messages change at each retry: one is reported, without message.
 _PULLS: Final = frozenset({"ErrImagePull", "ImagePullBackOff"})
 _CRASH_LOOP: Final = "CrashLoopBackOff"
-#: Restarts after which a container that runs is in a crash loop, until it has run for `BACKOFF_RESET`.
+#: Restarts after which a container is in a crash loop, until it has run for `BACKOFF_RESET`.
 _CRASHES: Final = 3
 
 
@@ -83,7 +83,7 @@ def _of_containers(pod: PodSeen) -> Iterator[str]:
         waiting = mapping(mapping(status.get("state")).get("waiting"))
         reason = text(waiting.get("reason"))
         if reason == _CRASH_LOOP:
-            yield _crashes(status)
+            yield from [_crashes(status)] if _restarts(status) >= _CRASHES else ()
         elif reason in _PULLS:
             yield "ImagePullBackOff"
         elif reason not in _STARTING:
@@ -99,7 +99,7 @@ def _crash_loop(pod: PodSeen, now: datetime) -> tuple[str, float]:
         ended = moment(_last_end(status).get("finishedAt"))
         left = (later(ended, BACKOFF_RESET) - now).total_seconds() if ended else 0.0
         has_succeeded = mapping(mapping(status.get("state")).get("terminated")).get("exitCode") == 0
-        if left > 0 and (whole(status.get("restartCount")) or 0) >= _CRASHES and not has_succeeded:
+        if left > 0 and _restarts(status) >= _CRASHES and not has_succeeded:
             return _crashes(status), left
     return "", 0.0
 
@@ -109,6 +109,10 @@ def _crashes(status: Mapping[str, Any]) -> str:
     code = whole(_last_end(status).get("exitCode"))
     last = "" if code is None else f", last exit code {code}"
     return f"{_CRASH_LOOP}: container {text(status.get('name'))} restarts repeatedly{last}"
+
+
+def _restarts(status: Mapping[str, Any]) -> int:
+    return whole(status.get("restartCount")) or 0
 
 
 def _last_end(status: Mapping[str, Any]) -> Mapping[str, Any]:

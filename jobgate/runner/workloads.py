@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, Final
 
 from jobgate.cluster import Resource
@@ -34,6 +35,8 @@ class Workloads:
         #: By namespace and name: when a Workload is read again, and why it is not admitted.
         self._known: dict[tuple[str, str], tuple[datetime, str]] = {}
         self._resume = LONG_AGO
+        #: Whether the runner lacks the right to read Workloads, which is reported once.
+        self._denied = False
 
     async def why(self, namespace: str, observed: Observed) -> tuple[Mapping[str, str], float | None]:
         """Return why groups of a job wait, by their names, and the seconds until to ask again; None for never."""
@@ -57,10 +60,16 @@ class Workloads:
             for version in ("v1beta2", "v1beta1"):  # older releases of Kueue serve only the last
                 workload = workload or await self._objects.get(Resource(plural, version, group), name, namespace)
         except (ApiError, OSError) as error:
-            self._resume = later(now, PERIOD)  # for all: the runner may lack the right
-            fields = {"workload": name, "namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
-            _logger.warning("cannot read why Kueue has not admitted pods, will be retried", extra={"fields": fields})
+            denied = isinstance(error, ApiError) and error.code == HTTPStatus.FORBIDDEN
+            self._resume = later(now, LONGEST if denied else PERIOD)  # for all Workloads
+            if not (denied and self._denied):
+                fields = {"workload": name, "namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
+                _logger.warning(
+                    "cannot read why Kueue has not admitted pods, will be retried", extra={"fields": fields}
+                )
+            self._denied = denied
             return self._resume, reason
+        self._denied = False
         period = min(max((now - since).total_seconds() / 10, PERIOD), LONGEST)
         self._known = {each: known for each, known in self._known.items() if known[0] > now}
         self._known[key] = later(now, period), reason_of(name, workload)

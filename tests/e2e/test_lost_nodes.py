@@ -134,7 +134,9 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
     assert runs["shares"].status["phase"] == "Rescheduling"
     (event,) = [event for event in space.items("events") if event["reason"] == "LostPodDeleted"]
     assert event["involvedObject"]["name"] == "own"
-    assert event["message"] == f"pod {first['own']} is replaced: node left does not answer, and may still run it"
+    assert (
+        event["message"] == f"pod {first['own']} is deleted by force: node left does not answer, and may still run it"
+    )
     before = {name: size(left, space, pod) for name, pod in first.items()}
     wait_for(lambda: all(size(left, space, pod) > before[name] for name, pod in first.items()), 10, what="all go on")
     assert pods(space, runs["shares"]) == {first["shares"]: ("left", True)}

@@ -288,7 +288,10 @@ def test_additions_to_pods_of_workloads_pass_the_level_restricted(space: Space) 
         "selector": {"matchLabels": labels},
         "template": {"metadata": metadata, "spec": {"containers": [container]}},
     }
-    space.create("deployments", {"metadata": {"name": "web"}, "spec": spec}, "apps/v1")
+    web = {"metadata": {"name": "web"}, "spec": spec}
+    # The server sees the item a moment after it was created.
+    path = space.path("deployments", group="apps/v1")
+    wait_for(lambda: space.api.post(path, web)[0] == 201, WAIT, what="the Deployment is accepted")
     wait_for(lambda: space.phases() == ["Running"], WAIT, what="its pod runs")
     (pod,) = space.items("pods")
     assert "hook" in pod["metadata"]["annotations"]["jobgate.dev/prerequisites-recorded"]

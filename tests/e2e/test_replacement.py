@@ -77,10 +77,15 @@ def test_the_runner_changes_nothing_of_pods_but_finalizers(space: Space, whole_c
         return whole_controlplane.kubectl(*patch, change, check=False).stderr
 
     assert answer('{"metadata":{"finalizers":null}}') == ""
+    assert answer('{"metadata":{"annotations":{"kueue.x-k8s.io/retriable-in-group":"false"}}}') == ""
     for change in (
+        '{"metadata":{"finalizers":["example.com/x"]}}',
+        '{"metadata":{"annotations":{"kueue.x-k8s.io/retriable-in-group":"true"}}}',
         '{"metadata":{"labels":{"a":"b"}}}',
         '{"metadata":{"annotations":{"a":"b"}}}',
         '{"metadata":{"ownerReferences":null}}',
         '{"spec":{"activeDeadlineSeconds":9}}',
     ):
-        assert "this account writes of pods only finalizers" in answer(change), change
+        assert "this account may only remove the finalizer batch.kubernetes.io/job-tracking from pods" in answer(
+            change
+        ), change

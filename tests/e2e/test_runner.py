@@ -391,8 +391,12 @@ def test_the_reason_is_reported_while_pods_cannot_be_created(space: Space) -> No
     run = Run(space, dijob("lacks", work, task("other")))
     is_reported = lambda: re.search('of work cannot be created: .*"trainer" not found', str(run.status))  # noqa: E731
     wait_for(is_reported, WAIT, what="the status says so")
-    reported = {event["reason"] for event in space.items("events") if event["involvedObject"]["kind"] == "DIJob"}
-    assert "CannotCreatePods" in reported
+    # The Event follows the status.
+    wait_for(
+        lambda: "CannotCreatePods" in {event["reason"] for event in space.items("events")},
+        WAIT,
+        what="an Event says so",
+    )
     space.create("serviceaccounts", {"metadata": {"name": "trainer"}})
     run.until("Running")
     messages = [condition["message"] for condition in run.status["conditions"] if condition["status"] == "True"]

@@ -20,8 +20,10 @@ from jobgate.jobs.policies import COMMAND
 from jobgate.kinds.dijob import DIJOB
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.plugins.queueing import KUEUE_GROUP, Grouping, System
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import ABSENT, REPORTED_AFTER, STATELESS, JobReconciler
+from jobgate.runner.lost import LostPods
 from jobgate.runner.plan import report
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import LARGE, LARGE_AT_ONCE, Caches, JobReader, keep_job, keep_less
@@ -94,7 +96,7 @@ class Server:
 class Looks:
     """A job of a world, as the loop sees it."""
 
-    def __init__(self, world: World, *, queues: bool = False) -> None:
+    def __init__(self, world: World, *, queues: bool = False, lost_after: float = 0) -> None:
         self.world = world
         if queues:
             queued(world.job)
@@ -120,7 +122,9 @@ class Looks:
         later = lambda _, seconds: self.later.append(seconds)  # noqa: E731
         self.dispatcher = Dispatcher(read_queues("queues: [{name: research}]"), caches, asyncio.Event(), lambda _: None)
         self.metrics = ControllerMetrics()
-        self.loop = JobReconciler(caches, self.server, self.metrics, later, self.dispatcher if queues else None)
+        lost = LostPods(self.server, lost_after) if lost_after else None
+        dispatcher = self.dispatcher if queues else None
+        self.loop = JobReconciler(caches, self.server, self.metrics, later, dispatcher, lost=lost)
 
     def show(self, version: str, *, there: bool = True) -> None:
         """Let the loop know what there is."""
@@ -397,6 +401,24 @@ async def test_that_all_pods_run_is_written_at_once() -> None:
     assert await looks.look() == (ReconcileResult.STATUS, [("status", "dijobs")])
 
 
+async def test_each_restart_has_an_event_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks, names = Looks(World(dijob(task(2)))), list[str]()
+    looks.world.settle()
+    looks.world.end(code=1)
+
+    async def create(resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
+        assert (resource.plural, manifest["reason"], dry) == ("events", "JobRestarting", False)
+        names.append(manifest["metadata"]["name"])
+        return manifest
+
+    monkeypatch.setattr(looks.server, "create", create)
+    # The status is not stored, so that each look is the same, but for the version of the job.
+    for version in ("7", "8", "7"):
+        looks.show(version)
+        await looks.look()
+    assert names[0] == names[2] != names[1]
+
+
 async def test_a_status_alone_is_an_outcome_of_its_own() -> None:
     world = World(dijob())
     world.step()
@@ -485,6 +507,55 @@ async def test_a_deletion_that_fails_holds_up_nothing_else() -> None:
     looks.show("1")
     deleted = [("delete", "jobs")] * 2 + [("delete", "services")]
     assert await looks.look() == (ReconcileResult.AGAIN, [("status", "dijobs"), *deleted])
+
+
+async def test_a_pod_on_a_node_that_is_gone_is_deleted_though_its_job_has_ended() -> None:
+    world = World(dijob(task(1)))
+    world.settle()
+    world.leave(world.pods)
+    world.pods[0]["spec"]["nodeName"] = "dead"
+    world.job["status"]["phase"] = "Succeeded"
+    looks = Looks(world, lost_after=300)
+    looks.server.absent.add("dead")
+    looks.show("1")
+    assert ("delete", "pods") not in (await looks.look())[1]
+    wait = min(looks.later)
+    looks.now += timedelta(seconds=wait)
+    looks.show("2")
+    asked = (await looks.look())[1]
+    assert 0 < wait <= 300
+    assert {("get", "nodes"), ("delete", "pods")} <= {*asked}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "result", "warnings"),
+    [
+        (ApiError(403, "Forbidden", "no"), ReconcileResult.AGAIN, 2),
+        (TimeoutError(), ReconcileResult.AGAIN, 2),
+        (ApiError(404, "NotFound"), ReconcileResult.WROTE, 0),
+    ],
+)
+async def test_a_pod_of_a_deleted_job_that_cannot_be_changed_does_not_hold_up_the_job_that_has_its_name(
+    refusal: ApiError | OSError, result: ReconcileResult, warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World(dijob(task(1)))
+    looks = Looks(world)
+    looks.server.refusals["patch", "pods"] = refusal
+    looks.show("1")
+    former = World(dijob(task(1)), Grouping(System.KUEUE))
+    former.settle()
+    pods = []
+    for group in ("first", "second"):
+        pod = _placed(copy.deepcopy(former.pods[0]))
+        pod["metadata"] |= {"name": group, "uid": group}
+        pod["metadata"]["labels"] |= {RUN_LABEL: "former", KUEUE_GROUP: group}
+        pods.append(pod)
+    fill(looks.seen.informers[PODS], pods)
+    outcome, asked = await looks.look()
+    assert asked.count(("patch", "pods")) == 2
+    assert ("create", "jobs") in asked
+    assert outcome is result
+    assert len([record for record in caplog.records if "group of a deleted job" in record.message]) == warnings
 
 
 async def test_a_command_that_cannot_be_deleted_does_not_hold_up_the_end_of_its_job() -> None:

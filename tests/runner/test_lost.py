@@ -39,6 +39,16 @@ def deleted(node: str = "dead", phase: str = "Running", volumes: tuple[Object, .
     return keep_object("Pod", PODS)({"metadata": metadata, "spec": spec, "status": {"phase": phase}})
 
 
+class Silent:
+    """An API server that denies reading nodes."""
+
+    reads = 0
+
+    async def get(self, resource: Resource, name: str, namespace: str = "") -> None:
+        self.reads += 1
+        raise ApiError(403, "Forbidden", "no")
+
+
 @pytest.mark.parametrize(
     ("pod", "after", "lost", "again"),
     [
@@ -72,12 +82,19 @@ async def test_a_node_is_read_once_for_all_of_its_pods_and_again_after_a_while()
 
 
 async def test_the_pods_of_a_node_that_cannot_be_read_are_kept() -> None:
-    class Silent:
-        async def get(self, resource: Resource, name: str, namespace: str = "") -> None:
-            raise ApiError(403, "Forbidden", "no")
-
     observed = Observed(START + timedelta(seconds=60), pods=[deleted()])
     assert await LostPods(Silent(), 60).find(observed) == (frozenset(), PERIOD)  # type: ignore[arg-type]
+
+
+async def test_a_node_that_cannot_be_read_is_asked_for_and_reported_once_a_period(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    nodes = Silent()
+    lost = LostPods(nodes, 60)  # type: ignore[arg-type]
+    for after, reads, reports in ((60, 2, 1), (60 + PERIOD - 1, 2, 1), (60 + PERIOD, 4, 2)):
+        pods = [deleted("a"), deleted("a"), deleted("b")]
+        await lost.find(Observed(START + timedelta(seconds=after), pods=pods))
+        assert (nodes.reads, len(caplog.records)) == (reads, reports)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +135,17 @@ def test_a_lost_pod_is_deleted_by_force_and_an_event_says_so() -> None:
     events = (action for action in actions if isinstance(action, RecordEvent))
     (event,) = (event for event in events if event.reason == "LostPodDeleted")
     assert "node dead does not answer" in event.message
+
+
+@pytest.mark.parametrize("case", ["has ended", "is being deleted"])
+def test_a_lost_pod_is_deleted_by_force_though_its_job(case: str) -> None:
+    world = World(dijob(task(1)))
+    world.settle()
+    world.leave(world.pods)
+    world.lost = frozenset({world.pods[0]["metadata"]["uid"]})
+    if case == "has ended":
+        world.job["status"]["phase"] = "Succeeded"
+    else:
+        world.job["metadata"]["deletionTimestamp"] = stamp(START)
+    forced = [action.found["kind"] for action in world.plan() if isinstance(action, Delete) and action.force]
+    assert forced == ["Pod"]

@@ -334,6 +334,15 @@ def test_a_user_asks_for_an_action_by_an_annotation(command: str, phase: str, ru
     assert (found.status["phase"], len(found.running())) == (phase, runs)
 
 
+def test_the_events_of_an_action_and_of_a_phase_have_the_version_of_the_job() -> None:
+    found = world(task(2))
+    found.events.clear()
+    found.job["metadata"] |= {"resourceVersion": "9", "annotations": {COMMAND: "RestartJob"}}
+    found.settle()
+    expected = [("RestartJob", "9"), ("JobRestarting", "9"), ("JobRunning", "9")]
+    assert [(event.reason, event.occurrence) for event in found.events] == expected
+
+
 def test_an_action_that_is_none_is_reported() -> None:
     found = world(task())
     found.job["metadata"]["annotations"]["jobgate.dev/command"] = "restart"

@@ -7,6 +7,7 @@ import pytest
 
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.status import STATE, RunnerState
+from jobgate.runner.actions import RequeueAfter
 from jobgate.runner.state import RunState
 from tests.runner.test_rendering import example
 from tests.runner.world import KINDS, START, UID, World, dijob, holding, stamp, task, torchjob
@@ -173,6 +174,25 @@ def test_a_worker_that_fails_after_the_master_has_succeeded_fails_no_elastic_tor
     assert conditions(world)[-1] == ("Succeeded", "True", "JobSucceeded")
 
 
+@pytest.mark.parametrize("waits", ["held", "old"])
+def test_an_elastic_torchjob_that_cannot_succeed_yet_is_not_looked_at_without_end(waits: str) -> None:
+    world = World(elastic())
+    world.settle()
+    world.end("master")
+    world.settle()
+    if waits == "held":
+        world.job["metadata"]["annotations"][COMMAND] = "AbortJob"
+    else:
+        world.job["status"][STATE] |= {"tasks": {"worker": 1}, "restarts": 1}
+        world.jobs["train-worker"]["metadata"]["deletionTimestamp"] = stamp(world.now)
+    for _ in range(4):
+        world.step()
+    assert [action for action in world.plan() if isinstance(action, RequeueAfter)] == [RequeueAfter(30)]
+    world.wait(30)
+    world.step()
+    assert [action for action in world.plan() if isinstance(action, RequeueAfter)] == []
+
+
 def test_a_torchjob_whose_workers_need_no_master_waits_for_them() -> None:
     for job in (elastic(enableTorchElastic=False), elastic(backend="etcd")):
         world = World(job)
@@ -284,6 +304,35 @@ def test_an_evicted_pod_of_a_dijob_is_rescheduled_and_a_failed_one_restarted() -
         "JobRestarting",
         "JobRunning",
     ]
+
+
+def test_a_succeeded_pod_that_is_gone_is_not_missing() -> None:
+    found = World(dijob(task(3)))
+    found.settle()
+    found.end()
+    found.settle()
+    found.pods.remove(found.pod())
+    found.pod(number=1)["status"]["conditions"] = []
+    found.step()
+    assert (found.status["phase"], found.status["reschedules"]) == ("Running", 0)
+    found.leave([found.pod(number=1)])
+    found.step()
+    assert found.status["phase"] == "Rescheduling"
+    found.pods.remove(found.pod(number=1))
+    found.step()
+    assert "pods of task work are gone: 1" in found.status["conditions"][-1]["message"]
+
+
+def test_a_job_that_was_replaced_goes_on_although_a_succeeded_pod_is_gone() -> None:
+    found = World(dijob(task(3)))
+    found.settle()
+    found.end()
+    found.settle()
+    found.job["status"][STATE]["phase"] = "Rescheduling"
+    found.pods.remove(found.pod())
+    found.pod(number=1)["status"]["conditions"] = []
+    found.step()
+    assert found.status["phase"] == "Starting"
 
 
 def test_a_dijob_without_a_restart_left_reports_its_last_failed_pod() -> None:

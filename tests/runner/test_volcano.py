@@ -1,7 +1,7 @@
 """A Volcano Job that jobgate runs: its state machine, its status and its pods are those of Volcano."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,9 +12,10 @@ from jobgate.jobs.status import STATE
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.runner.actions import RequeueAfter
-from jobgate.runner.failures import matching
+from jobgate.runner.failures import due_answers, matching
 from jobgate.runner.rendering import batch_job, claims
 from jobgate.runner.seen import COMMANDS, JOBS, PODS, SERVICES, JobKey, Seen
+from jobgate.runner.subject import PodSeen, look
 from tests.operators.conftest import env_of
 from tests.runner.queues.test_waiting import fill
 from tests.runner.test_plan import happen, uids_of
@@ -168,6 +169,31 @@ def test_pods_of_one_partition_that_fail_together_are_one_retry() -> None:
         found.end(number=number, code=1)
     found.settle()
     assert found.status["retryCount"] == 1
+
+
+def test_a_partition_is_searched_once_however_many_of_its_pods_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def created(pod: PodSeen) -> datetime:
+        calls.append(pod.uid)
+        return datetime.fromisoformat(pod.document["metadata"]["creationTimestamp"])
+
+    monkeypatch.setattr(PodSeen, "created", property(created))
+    reads = []
+    for size in (20, 80):
+        partition = {"totalPartitions": 1, "partitionSize": size}
+        policies = [{"event": "PodFailed", "action": "RestartPartition"}]
+        found = world(vctask(size, partitionPolicy=partition), policies=policies, maxRetry=9)
+        for number in range(size // 2):
+            found.end(number=number, code=1)
+        job, observed = subject(found.job), found.observed()
+        sight = look(job, observed)
+        calls.clear()
+        answers = due_answers(job, sight)
+        reads.append(len(calls))
+        deleted = [pod.index for pod in answers.pods if pod.is_live]
+        assert sorted(deleted) == [*range(size // 2, size)]
+    assert reads[1] <= 5 * reads[0]
 
 
 def test_pods_that_are_replaced_without_a_policy_cost_no_retry() -> None:

@@ -90,17 +90,32 @@ async def test_a_workload_is_read_again_the_later_the_longer_its_pods_have_waite
     assert GRACE + PERIOD < 15
 
 
-@pytest.mark.parametrize("error", [ApiError(403, "Forbidden", "no"), TimeoutError()])
+@pytest.mark.parametrize(
+    ("error", "again"), [(ApiError(403, "Forbidden", "no"), LONGEST), (ApiError(500), PERIOD), (TimeoutError(), PERIOD)]
+)
 async def test_what_was_known_holds_while_workloads_cannot_be_read_and_few_are_asked_for(
-    error: Exception, caplog: pytest.LogCaptureFixture
+    error: Exception, again: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server(a=workload())
     found = Workloads(server)  # type: ignore[arg-type]
     known = (await why(found, 4))[0]
     server.error = error
-    assert await why(found, 14, pod("a"), pod("b")) == ({**known, "b": ""}, PERIOD)
+    assert await why(found, 14, pod("a"), pod("b")) == ({**known, "b": ""}, again)
     assert server.asked == ["a v1beta2"] * 2
     assert [one.message for one in caplog.records] == ["cannot read why Kueue has not admitted pods, will be retried"]
+
+
+async def test_that_the_right_to_workloads_is_absent_is_reported_once_until_they_were_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server(a=workload())
+    found = Workloads(server)  # type: ignore[arg-type]
+    denied = ApiError(403, "Forbidden", "no")
+    for after, error, reports in ((4, denied, 1), (304, denied, 1), (604, None, 1), (904, denied, 2)):
+        server.error = error
+        await why(found, after)
+        assert len(caplog.records) == reports
+    assert len(server.asked) == 4
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from typing import Any
 
 from jobgate.jobs.status import STATE
 from jobgate.kinds import installed
-from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
+from jobgate.plugins.crew import COMPLETION_INDEX, FINALIZER, TASK_LABEL
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
-from jobgate.runner.failures import FINALIZER
 from jobgate.runner.plan import plan
 from jobgate.runner.queues.growth import UNDECIDED
 from jobgate.runner.seen import JOBS, keep_object

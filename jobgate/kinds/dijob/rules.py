@@ -97,6 +97,10 @@ def has_started(status: Mapping[str, Any]) -> bool:
     return status.get("phase") not in {None, "", "Pending"}
 
 
+#: Phases of jobs whose pods do not start again.
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+
+
 def _stored(context: Context, field: str) -> dict[str, Any]:
     """Return a field of the stored job's tasks, by task name; empty if the job has not started."""
     old = context.old or {}
@@ -122,11 +126,12 @@ def fewer_pods_leave_any(job: Job[DIJobSpec], context: Context) -> Iterator[Noti
 def ranks_stay_unique(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
     """Pods keep the DI_RANK of their start. If a task that is not the last is scaled, later tasks have other ranks.
 
-    Not enforced if the pods of the job start again.
+    Not enforced if the pods of the job start again, or if the job has ended.
     """
     before = _stored(context, "replicas") if runs_here(job, context) else {}
     command = text(mapping(metadata_of(job.document).get("annotations")).get(COMMAND))
-    if job.spec.suspend or command == Action.RESTART_JOB:
+    ended = mapping((context.old or {}).get("status")).get("phase") in _ENDED
+    if ended or job.spec.suspend or command == Action.RESTART_JOB:
         return
     for task, following in pairwise(job.all_tasks):
         old = before.get(task.name or "")

@@ -66,3 +66,12 @@ def test_the_published_schema_of_files_of_cases_is_current(crdgen: Crdgen, folde
     assert validator.is_valid({"object": {}, "cases": [{"name": "a", "from": {}, "rejected": [{"field": "spec"}]}]})
     assert not validator.is_valid({"object": {}, "cases": [{"name": "a", "form": {}}]})
     assert not validator.is_valid({"object": {}, "cases": []})
+
+
+@pytest.mark.parametrize("text", ["", "# none\n"])
+def test_an_empty_file_of_cases_is_an_error(crdgen: Crdgen, folder: Path, text: str) -> None:
+    (folder / "a.cases.yaml").write_text(text)
+    answer = crdgen("test a.cases.yaml")
+    assert (answer.status, "a.cases.yaml:1: the file: must be a mapping" in answer.out + answer.err) == (2, True), (
+        answer
+    )

@@ -198,3 +198,9 @@ def test_errors_of_input_are_one_line(crdgen: Crdgen, repository: Path, line: st
     assert (answer.status, answer.out) == (2, "")
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_an_empty_list_accepts_nothing(crdgen: Crdgen, tighter: Path) -> None:
+    (tighter / "accepted.yaml").write_text("# none yet\n")
+    answer = crdgen("diff old.yaml new.yaml --accept accepted.yaml")
+    assert (answer.status, answer.err, "breaking" in answer.out) == (1, "", True)

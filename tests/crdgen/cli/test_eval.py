@@ -3,12 +3,14 @@
 import io
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from crdgen import crd, to_yaml
+from crdgen.reading.documents import Document
 from tests.crdgen.cli.conftest import Crdgen
 from tests.crdgen.cli.shop import ORDER
 
@@ -203,3 +205,38 @@ def test_a_stored_object_is_found_by_group_kind_name_and_namespace(
     answer = crdgen("eval a.yaml --crd crd.yaml --old old.yaml")
     note = "note: evaluated as new: --old contains no object of this kind and name (1 object)"
     assert (note in answer.out + answer.err) != is_found
+
+
+def test_quoted_braces_hide_no_invalid_yaml(crdgen: Crdgen, folder: Path) -> None:
+    text = f'{HEAD}spec:\n  item: "{{{{inputs.x}}}}"\n  # {{{{ a }}}}\n count: 1\n'
+    (folder / "a.yaml").write_text(text)
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert (answer.status, "a.yaml:8:2: error: not YAML" in answer.err) == (2, True), answer
+    (folder / "a.yaml").write_text(text + "  {{- if .Values.a }}\n")
+    assert crdgen("eval a.yaml --crd crd.yaml").status == 2, "the template is elsewhere"
+
+
+def test_templates_among_the_crds_are_named(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "crds").mkdir()
+    (folder / "crds/a.yaml").write_text((folder / "crd.yaml").read_text())
+    (folder / "crds/b.yaml").write_text("{{ if .Values.crds }}\napiVersion: v1\n")
+    (folder / "a.yaml").write_text(f"{HEAD}spec: {{item: tea, count: 1}}\n")
+    assert "crds/b.yaml:1:2: " in (answer := crdgen("eval a.yaml --crd crds")).err, answer
+
+
+def test_the_document_of_a_list_is_read_again_only_once(
+    crdgen: Crdgen, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    located = Document.located
+
+    def recorded(self: Document, paths: Iterable[tuple[str | int, ...]]) -> Document:
+        read.append(self)
+        return located(self, paths)
+
+    monkeypatch.setattr(Document, "located", recorded)
+    item = "- apiVersion: shop.example.com/v1\n  kind: Order\n  metadata: {name: one}\n  spec: {item: tea, count: 0}\n"
+    (folder / "a.yaml").write_text("apiVersion: v1\nkind: List\nitems:\n" + 3 * item)
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    lines = [line.partition(": ")[0] for line in answer.out.splitlines()[:3]]
+    assert (lines, len(read)) == (["a.yaml:7:28", "a.yaml:11:28", "a.yaml:15:28"], 1)

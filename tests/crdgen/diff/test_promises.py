@@ -257,7 +257,7 @@ NONSENSE = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(WORDS, NONSENSE, max_size=8), st.dictionaries(WORDS, NONSENSE, max_size=8))
 def test_any_schema_has_an_answer(old: Any, new: Any) -> None:
     for kind in ({}, {"type": "integer"}, {"type": "object"}):

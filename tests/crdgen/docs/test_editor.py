@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from crdgen import crd
+from crdgen import crd, to_yaml
 from crdgen.docs.editor import every_kind, json_schemas
 from crdgen.evaluate import evaluate
 from crdgen.reading import read
 from jobgate.kinds import built_in
 from tests.crdgen.cases.test_suite import CRD, WIDGET
 from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
+from tests.crdgen.cli.shop import ORDER
 from tests.crdgen.diff.builder import crd_with_field, definition, obj, version
 from tests.crdgen.diff.test_promises import SCHEMAS, VALUES, values, without_invalid_defaults
 
@@ -144,3 +145,12 @@ def test_the_command_writes_the_files_where_editors_look(crdgen: Crdgen, folder:
         "",
         "crdgen schema: two.json: has 2 versions of kinds: add --output-dir DIR\n",
     )
+
+
+@pytest.mark.parametrize("group", ["../../escape", "..", "a/b"])
+def test_no_file_is_written_outside_of_the_directory(crdgen: Crdgen, folder: Path, group: str) -> None:
+    text = to_yaml(crd(ORDER)).replace("group: shop.example.com", f"group: {group}")
+    (folder / "crd.yaml").write_text(text)
+    answer = crdgen("schema crd.yaml --output-dir deep/er")
+    assert (answer.status, "must be DNS names" in answer.err) == (2, True), answer
+    assert [file.name for file in folder.iterdir()] == ["crd.yaml"]

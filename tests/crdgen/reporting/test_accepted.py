@@ -1,12 +1,15 @@
 """Findings are accepted by a comment, by the settings, or by a baseline; what accepts nothing is reported."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from crdgen import crd, to_yaml
-from tests.crdgen.cli.conftest import Crdgen, crdgen, folder
+from crdgen.reporting import Result, Severity
+from crdgen.reporting.accepted import Ignore
+from tests.crdgen.cli.conftest import Answer, Crdgen, crdgen, folder
 from tests.crdgen.cli.shop import ORDER
 
 __all__ = ["crdgen", "folder"]
@@ -43,6 +46,8 @@ def test_a_comment_accepts_findings_of_its_line(
         (".crdgen.yaml", "ignore:\n- rule: invalid\n  reason: as agreed\n- {rule: not-*, path: a.*}\n", 0),
         (".crdgen.yaml", "ignore: [{field: spec.count}, {path: b.yaml}]\n", 1),
         ("pyproject.toml", '[[tool.crdgen.ignore]]\npath = "./*.yaml"\n', 0),
+        ("pyproject.toml", '[tool.crdgen]\nignore = [{rule = "*"}]\n', 0),
+        ("pyproject.toml", '[tool.crdgen]\nfiles = "ignore"\n', 2),
         ("pyproject.toml", '[tool.other]\nname = "tool.crdgen.ignored"\n[tool.crdgen]\nignore = []\n', 2),
         ("pyproject.toml", "not TOML\n", 2),
     ],
@@ -98,3 +103,66 @@ def test_a_baseline_accepts_what_was_there(crdgen: Crdgen, folder: Path) -> None
 def test_a_wrong_baseline_is_an_error(crdgen: Crdgen, arguments: str, words: str) -> None:
     answer = crdgen(f"eval a.yaml --crd crd.yaml {arguments}")
     assert (answer.status, words in answer.err) == (2, True), answer
+
+
+def test_comments_count_for_all_items_of_a_list(crdgen: Crdgen, folder: Path) -> None:
+    item = "- apiVersion: shop.example.com/v1\n  kind: Order\n  metadata: {name: one}\n  spec: {item: tea, count: 0}"
+    ignored = f"{item} # crdgen: ignore\n"
+    unused = ignored.replace("count: 0", "count: 1")
+    (folder / "a.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:\n{ignored}{ignored}{unused}")
+    answer = crdgen("eval a.yaml --crd crd.yaml -q")
+    assert answer.out == "a.yaml:15:31: warning: the comment accepts no finding\n    remove it [unused-ignore]\n"
+
+
+def test_an_object_with_accepted_errors_is_not_called_accepted(crdgen: Crdgen, folder: Path) -> None:
+    (folder / ".crdgen.yaml").write_text("ignore: [{rule: '*'}]\n")
+    answer = crdgen("eval a.yaml --crd crd.yaml")
+    assert (answer.status, answer.out) == (0, "1 object: 0 errors, 0 warnings; 2 findings accepted\n")
+
+
+def test_only_a_star_is_special_in_patterns(crdgen: Crdgen, folder: Path) -> None:
+    result = Result("a", Severity.ERROR, "spec.items[0].num", "wrong", file="a.yaml")
+    assert Ignore("", field="spec.items[0].*").matches(result)
+    assert Ignore("", field="spec.items[*].num").matches(result)
+    assert not Ignore("", field="spec.items[1].num").matches(result)
+    same = Result("a", Severity.ERROR, "a", "wrong", file="a")
+    assert not Ignore("", rule="b", field="a").matches(same), "rule, file and field may have the same text"
+
+
+@pytest.mark.parametrize(("rule", "status"), [("'*'", 2), ("unread*", 2), ("unreadable", 0)])
+def test_a_failure_is_accepted_only_by_its_rule(crdgen: Crdgen, folder: Path, rule: str, status: int) -> None:
+    (folder / "a.yaml").write_text("apiVersion: [\n")
+    (folder / ".crdgen.yaml").write_text(f"ignore: [{{rule: {rule}}}]\n")
+    assert crdgen("eval a.yaml --crd crd.yaml").status == status
+
+
+def test_a_baseline_has_no_failures(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "a.yaml").write_text("apiVersion: [\n")
+    assert crdgen("eval a.yaml --crd crd.yaml --baseline b.json --write-baseline").status == 2
+    assert json.loads((folder / "b.json").read_text()) == []
+    entry = {"file": "a.yaml", "object": "", "rule": "unreadable", "path": "", "problem": ""}
+    (folder / "b.json").write_text(json.dumps([entry | {"count": 9}]))
+    assert crdgen("eval a.yaml --crd crd.yaml --baseline b.json").status == 2
+
+
+def test_a_baseline_knows_the_templates_of_a_stream(
+    crdgen: Crdgen, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluate(count: int, *flags: str) -> Answer:
+        text = f"---\n# Source: shop/templates/order.yaml\n{HEAD}  count: {count}\n"
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return crdgen("eval", "-", "--crd", "crd.yaml", "--baseline", "b.json", *flags)
+
+    assert evaluate(0, "--write-baseline").status == 0
+    assert (evaluate(0).status, evaluate(0).err) == (0, "")
+    assert evaluate(1).err == "b.json: 1 finding no longer there: run again with --write-baseline\n"
+    assert evaluate(1, "--write-baseline").status == 0
+    assert json.loads((folder / "b.json").read_text()) == []
+
+
+def test_entries_for_rules_of_another_command_are_not_called_unused(crdgen: Crdgen, folder: Path) -> None:
+    (folder / ".crdgen.yaml").write_text("ignore: [{rule: required}, {rule: names}, {rule: preserving-is-never-off}]\n")
+    words = ": accepts no finding: remove it\n"
+    assert crdgen("lint crd.yaml").err == f".crdgen.yaml: ignore[1]{words}.crdgen.yaml: ignore[2]{words}"
+    (folder / "a.yaml").write_text(f"{HEAD}  count: 1\n")
+    assert crdgen("eval a.yaml --crd crd.yaml").err == f".crdgen.yaml: ignore[0]{words}.crdgen.yaml: ignore[1]{words}"

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from crdgen.reading import read
-from crdgen.reporting import Judged, Report, Result, Severity, conclude, placed
+from crdgen.reporting import Judged, Report, Result, Severity, conclude
 
 TEXT = b"apiVersion: v1\nkind: A\nmetadata: {name: one}\nspec: {b: 1, c: 2}\n"
 ERROR = Result("wrong", Severity.ERROR, "spec.b", "it is | wrong", "correct it", ("spec", "b"))
@@ -18,7 +18,7 @@ UNREADABLE = Result("unreadable", Severity.ERROR, "", "not YAML", failure=True, 
 
 def report(*results: Result, file: str = "my dir/a.yaml") -> Report:
     (manifest,) = read(TEXT, file)
-    items = [Judged(manifest, "accepted", placed(manifest, results), ["  + spec.d: 1 is the default"])]
+    items = [Judged(manifest, "accepted", list(results), ["  + spec.d: 1 is the default"])]
     return Report("crdgen eval", "object", items, [UNREADABLE], ["a note"], ["1 of built-in kinds"])
 
 
@@ -100,6 +100,7 @@ def test_github_gets_annotations_and_a_table(
     table = (tmp_path / "summary.md").read_text()
     assert "### crdgen eval\n\n1 object: 2 errors, 1 warning" in table
     assert "| `my dir/a.yaml:4:11` | A one | error: `spec.b` it is \\| wrong (wrong) |\n" in table
+    assert "it is\\n100% odd: \\u001b (odd) |\n" in table
 
 
 def test_junit_has_a_case_for_each_object(capsys: pytest.CaptureFixture[str]) -> None:

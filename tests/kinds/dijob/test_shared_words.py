@@ -129,6 +129,8 @@ RESTART = {"name": "job", "annotations": {"jobgate.dev/command": "RestartJob"}}
         ("another task", actors(2), "Running", True, ["spec.tasks[0].replicas: Forbidden: only the last task may be scaled"]),
         ("two tasks", actors(2, 1), "Running", True, ["spec.tasks[0].replicas: Forbidden: only the last task may be scaled"]),
         ("another task, by its operator", actors(2), "Running", False, []),
+        ("another task of a job that has succeeded", actors(2), "Succeeded", True, []),
+        ("another task of a job that has failed", actors(2), "Failed", True, []),
         ("another task before it starts", actors(2), "Pending", True, []),
         ("another task of a job that restarts", actors(2, metadata=RESTART), "Running", True, []),
         ("another task of a job that is suspended", actors(2, suspend=True), "Running", True, []),

@@ -1,0 +1,76 @@
+"""What the runner's account may change of pods, by the expression of its admission policy."""
+
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from crdgen import cel
+from jobgate.installation import Installation, objects
+from jobgate.kinds import installed
+
+TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+LIST = {"type": "array", "items": {"type": "string"}}
+METADATA = {"labels": TEXTS, "annotations": TEXTS, "finalizers": LIST, "ownerReferences": LIST}
+POD = {
+    "type": "object",
+    "properties": {
+        "about": {"type": "object", "properties": METADATA},
+        "spec": {"type": "object", "properties": {"nodeName": {"type": "string"}}},
+    },
+}
+TRACKING, OTHER = "batch.kubernetes.io/job-tracking", "example.com/x"
+RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
+
+
+@cache
+def expression() -> str:
+    """The condition for pods, with the names that a rule of a CRD has for the objects."""
+    run = tuple(kind.qualified_plural for kind in installed())
+    policies = (
+        one for one in objects(installed(), Installation(run=run)) if one["kind"] == "ValidatingAdmissionPolicy"
+    )
+    (policy,) = (one for one in policies if one["metadata"]["name"] == "jobgate-runner")
+    (found,) = (one["expression"] for one in policy["spec"]["validations"] if "resource != 'pods'" in one["expression"])
+    condition = found.partition(" || object == null || ")[2].replace("metadata", "about")
+    return re.sub(r"\bobject\.", "self.", re.sub(r"\boldObject\.", "oldSelf.", condition))
+
+
+def pod(*finalizers: str, **annotations: str) -> dict[str, Any]:
+    """A pod with finalizers, and with the annotation `retriable`, or others."""
+    about: dict[str, Any] = {"finalizers": [*finalizers]} if finalizers else {}
+    named = {RETRIABLE if key == "retriable" else key: value for key, value in annotations.items()}
+    return {"about": {**about, **({"annotations": named} if named else {})}, "spec": {"nodeName": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "allowed"),
+    [
+        (pod(TRACKING, OTHER), pod(OTHER), True),
+        (pod(TRACKING), pod(), True),
+        (pod(TRACKING, OTHER), pod(TRACKING), False),
+        (pod(OTHER), pod(), False),
+        (pod(), pod(TRACKING), False),
+        (pod(OTHER), pod(OTHER, "example.com/y"), False),
+        (pod(), pod(retriable="false"), True),
+        (pod(retriable="true"), pod(retriable="false"), True),
+        (pod(retriable="true"), pod(TRACKING, retriable="true"), False),
+        (pod(TRACKING, retriable="true"), pod(retriable="true"), True),
+        (pod(), pod(retriable="true"), False),
+        (pod(retriable="false"), pod(), False),
+        (pod(a="b"), pod(a="c"), False),
+        (pod(), {**pod(), "spec": {"nodeName": "b"}}, False),
+    ],
+)
+def test_the_runner_may_only_remove_one_finalizer_and_end_a_group(old: Any, new: Any, allowed: bool) -> None:
+    compiled = cel.compile_expression(expression(), POD)
+    assert compiled.run(compiled.activation(new, old), old=True) is allowed
+
+
+@pytest.mark.parametrize(("seconds", "reads"), [(300, True), (0, False)])
+def test_nodes_are_read_only_if_lost_pods_are_replaced(seconds: int, reads: bool) -> None:
+    run = tuple(kind.qualified_plural for kind in installed())
+    rendered = objects(installed(), Installation(run=run, replace_lost_after=seconds))
+    (role,) = (one for one in rendered if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "jobgate-runner")
+    assert any("nodes" in rule["resources"] for rule in role["rules"]) is reads
