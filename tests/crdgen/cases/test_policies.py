@@ -13,6 +13,7 @@ from crdgen.cases import Suite
 from tests.crdgen.diff.builder import definition, obj, version
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
+SECRETS = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["secrets"]}]
 POLICIES: list[dict[str, Any]] = [
     {
         "matchConditions": [{"name": "a", "expression": "object.metadata.name != 'free'"}],
@@ -29,6 +30,8 @@ POLICIES: list[dict[str, Any]] = [
     },
     {"failurePolicy": "Ignore", "validations": [{"expression": "object.data.absent == 'x'"}]},
     {"validations": [{"expression": "object.data.?mood.orValue('') in ['', 'good']", "message": "only good moods"}], "warn": True},
+    {"failurePolicy": "Ignore", "matchConditions": [{"name": "a", "expression": "object.data.absent == 'x'"}], "validations": [{"expression": "false"}]},
+    {"validations": [{"expression": "false"}], "binding": {"matchResources": {"resourceRules": SECRETS}}},
 ]  # fmt: skip
 
 
@@ -56,13 +59,13 @@ def objects() -> list[dict[str, Any]]:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"]}
     made = []
     for number, given in enumerate(POLICIES):
-        spec = {key: value for key, value in given.items() if key != "warn"}
+        spec = {key: value for key, value in given.items() if key not in {"warn", "binding"}}
         head = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": f"policy-{number}"}}
         made.append(
             head | {"kind": "ValidatingAdmissionPolicy", "spec": {"matchConstraints": {"resourceRules": [rule]}} | spec}
         )
         actions = ["Warn"] if given.get("warn") else ["Deny"]
-        made.append(head | {"kind": "ValidatingAdmissionPolicyBinding", "spec": {"policyName": f"policy-{number}", "validationActions": actions}})  # fmt: skip
+        made.append(head | {"kind": "ValidatingAdmissionPolicyBinding", "spec": {"policyName": f"policy-{number}", "validationActions": actions} | given.get("binding", {})})  # fmt: skip
     return made
 
 
@@ -117,9 +120,6 @@ def test_a_condition_that_fails_leaves_the_verdict_to_the_failure_policy(
     suite = write(tmp_path, {"name": "a"}, policies=["p.yaml"])
     (problem,) = suite.run(suite.cases[0])
     assert problem.startswith(expected)
-
-
-SECRETS = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["secrets"]}]
 
 
 @pytest.mark.parametrize(
