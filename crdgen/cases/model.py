@@ -40,6 +40,12 @@ class Case(_Entry):
     )
     warnings: list[str] = Field([], description="Words of warnings that the user gets.")
 
+    @model_validator(mode="after")
+    def _changes_no_deleted_object(self) -> "Case":
+        if self.delete and self.patch is not None:
+            raise ValueError("has both `delete` and `patch`: change the deleted object with `from`")
+        return self
+
 
 class CaseFile(_Entry):
     """Cases, and what judges them. Paths of files are relative to this file."""

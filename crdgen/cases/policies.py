@@ -34,11 +34,22 @@ def judge_by_policy(
     variables = {"object": request.object, "oldObject": request.old, **given}
     if not spec.get("paramKind"):
         del variables["params"]
-    selectors = [key for key in _SELECTORS if mapping(spec, "matchConstraints", key)]
-    unchecked = [f"{name}: {key} is not evaluated" for key in selectors]
-    conditions = _results(spec, "matchConditions", variables, unchecked)
-    if any(holds is False for holds, _ in conditions):
+    bound = [mapping(each, "spec") for each in bindings if mapping(each, "spec").get("policyName") == name]
+    applying = [each for each in bound if _matches(mapping(each, "matchResources"), request, mapping(given, "request"))]
+    if bound and not applying:
         return None
+    unchecked = [f"{name}: {key} is not evaluated" for key in _SELECTORS if mapping(spec, "matchConstraints", key)]
+    for each in applying:
+        selectors = [key for key in _SELECTORS if mapping(each, "matchResources", key)]
+        unchecked += [f"{name}: matchResources.{key} of its binding is not evaluated" for key in selectors]
+    if spec.get("paramKind") and variables["params"] is None and any(each.get("paramRef") for each in applying):
+        unchecked.append(f"{name}: paramRef of its binding is not evaluated: add the object as `params`")
+    conditions = _results(spec, "matchConditions", variables, unchecked)
+    messages = [problem for _, problem in conditions if problem]
+    if any(holds is False for holds, _ in conditions) or (messages and spec.get("failurePolicy") == "Ignore"):
+        return None
+    if messages:  # the API server evaluates nothing else
+        spec = {**spec, "variables": (), "validations": ()}
     variables["variables"] = _variables(spec, variables, unchecked)
     validations = [mapping(entry) for entry in members(spec.get("validations"))]
     results = _results(spec, "validations", variables, unchecked)
@@ -47,10 +58,8 @@ def judge_by_policy(
         for (holds, problem), entry in zip(results, validations, strict=True)
         if holds is False or (problem and spec.get("failurePolicy") != "Ignore")
     ]
-    messages = [problem for _, problem in conditions if problem and spec.get("failurePolicy") != "Ignore"]
     messages = messages or [message for _, message in failed]
-    bound = [mapping(each, "spec") for each in bindings if mapping(each, "spec").get("policyName") == name]
-    actions = {action for spec in bound for action in words(spec.get("validationActions"))} if bound else {"Deny"}
+    actions = {action for each in applying for action in words(each.get("validationActions"))} if bound else {"Deny"}
     return CaseVerdict(
         name,
         tuple(("", message) for message in messages) if "Deny" in actions else (),
@@ -112,10 +121,10 @@ def _message(entry: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
 
 
 def _matches(constraints: Mapping[str, Any], request: Request, described: Mapping[str, Any]) -> bool:
+    """Return whether constraints match a request. Without rules, as in most bindings, they match all."""
     excluded = any(_rule_matches(rule, request, described) for rule in members(constraints.get("excludeResourceRules")))
-    return not excluded and any(
-        _rule_matches(rule, request, described) for rule in members(constraints.get("resourceRules"))
-    )
+    rules = members(constraints.get("resourceRules"))
+    return not excluded and (not rules or any(_rule_matches(rule, request, described) for rule in rules))
 
 
 def _rule_matches(rule: Any, request: Request, described: Mapping[str, Any]) -> bool:

@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
     if options.cluster or options.kubeconfig or options.context:
         given += _of_cluster(options.kubeconfig, options.context)
     own = [manifest for manifest in tree.manifests if manifest.object["kind"] == KIND]
-    stored = {_key(manifest.object): manifest.object for manifest in (objects(options.old) if options.old else ())}
+    stored = [manifest.object for manifest in objects(options.old)] if options.old else None
     failures, notes = [*tree.failures, *crds.failures], [*tree.left_out, *crds.left_out]
     report = Report(
         "crdgen eval", "object", failures=failures, notes=notes, foreign=frozenset(rule.name for rule in RULES)
@@ -112,7 +112,9 @@ def _of_cluster(kubeconfig: str | None, context: str | None) -> list[Manifest]:
 class _Evaluation:
     """Evaluates objects, with the CRD of each kind."""
 
-    def __init__(self, definitions: Sequence[Manifest], stored: Mapping[Any, Any], report: Report) -> None:
+    def __init__(
+        self, definitions: Sequence[Manifest], stored: Sequence[Mapping[str, Any]] | None, report: Report
+    ) -> None:
         self._definitions: dict[tuple[Any, Any], list[Manifest]] = {}
         for manifest in definitions:
             spec = mapping(manifest.object, "spec")
@@ -120,7 +122,8 @@ class _Evaluation:
             if isinstance(kind[0], str) and isinstance(kind[1], str):
                 self._definitions.setdefault(kind, []).append(manifest)
         self._evaluators: dict[int, ResourceEvaluator | None] = {}
-        self._stored, self._report = stored, report
+        self._stored = None if stored is None else [(_key(each), each) for each in stored]
+        self._report = report
         self._built_in = 0
         self._unknown = Counter[str]()
         self._unchecked = Counter[str]()
@@ -142,9 +145,21 @@ class _Evaluation:
             problem = f"{definitions[0].file} serves no {object_['apiVersion']}, but {served}"
             self._add(manifest, [_result("unknown-version", "apiVersion", problem, ("apiVersion",))])
         elif evaluator := self._evaluator(serving):
-            result = evaluator.evaluate(object_, old=self._stored.get(_key(object_)))
+            result = evaluator.evaluate(object_, old=self._old(object_))
             self._unchecked.update(result.unchecked)
             self._add(manifest, *_findings(object_, result), result if with_object else None)
+
+    def _old(self, object_: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the stored object of the same kind and name; one without a namespace may be in any."""
+        if self._stored is None:
+            return None
+        *identity, namespace = _key(object_)
+        namesakes = [(key[-1], stored) for key, stored in self._stored if key[:-1] == tuple(identity)]
+        fitting = [each for each in namesakes if not (each[0] and namespace) or each[0] == namespace]
+        if not fitting:
+            self._unchecked["evaluated as new: --old contains no object of this kind and name"] += 1
+            return None
+        return min(fitting, key=lambda each: each[0] != namespace)[1]
 
     def _add(
         self, manifest: Manifest, results: list[Result], details: Sequence[str] = (), result: Evaluation | None = None
@@ -202,9 +217,11 @@ def _result(rule: str, path: str, problem: str, steps: tuple[str | int, ...], *,
     return Result(rule, Severity.ERROR, path, problem, steps=steps, failure=failure)
 
 
-def _key(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def _key(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return group, kind, name and namespace."""
     metadata = mapping(document, "metadata")
-    return document.get("kind"), metadata.get("namespace"), metadata.get("name")
+    group = str(document.get("apiVersion")).rpartition("/")[0]
+    return group, *(str(each or "") for each in (document.get("kind"), metadata.get("name"), metadata.get("namespace")))
 
 
 def _findings(object_: Mapping[str, Any], evaluation: Evaluation) -> tuple[list[Result], list[str]]:

@@ -13,6 +13,7 @@ import click
 
 from crdgen import to_yaml
 from crdgen.cli.sources import UsageError, definitions
+from crdgen.reporting import count
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.configured.catalogue import named_in_catalogue
@@ -21,6 +22,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
+from webhook.values import mapping
 
 _CRDS = "customresourcedefinitions.v1.apiextensions.k8s.io"
 
@@ -67,8 +69,10 @@ def fit(
 
 def _discover(stored: Mapping[str, Mapping[str, Any]], known: Container[str]) -> None:
     """Print a first entry of each kind whose CRD embeds pod templates, and list them on standard error."""
-    for name, crd in sorted(stored.items()):
-        entry = None if name in known else entry_for(crd)
+    entries = {name: entry_for(crd) for name, crd in sorted(stored.items()) if name not in known}
+    if not any(entries.values()):
+        click.echo(f"no pod templates in {count(len(stored), 'CRD')} other than those of known kinds", err=True)
+    for name, entry in entries.items():
         if entry is None:
             continue
         in_catalogue = bool(named_in_catalogue(name))
@@ -99,7 +103,7 @@ async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
 
 
 def _by_name(crds: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    return {str((crd.get("metadata") or {}).get("name")): crd for crd in crds}
+    return {str(mapping(crd.get("metadata")).get("name")): crd for crd in crds}
 
 
 def _print(results: Mapping[str, Sequence[Misfit]], missing: Sequence[str], output: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,19 +139,21 @@ def review(  # noqa: PLR0913 - one argument an option
     context.exit(status)
 
 
-def _may_be_ours(manifest: Manifest) -> bool:
-    """Return whether an object may be a job or a prerequisite; answers for most objects without loading any kind."""
+@cache
+def _additions() -> tuple[frozenset[str], bool]:
+    """Return the files of the catalogue, and whether an installed package adds kinds."""
     from importlib.metadata import entry_points
 
+    files = (Path(__file__).parents[1] / "configured" / "catalogue").iterdir()
+    return frozenset(file.name for file in files), bool(entry_points(group="jobgate.kinds"))
+
+
+def _may_be_ours(manifest: Manifest) -> bool:
+    """Return whether an object may be a job or a prerequisite; answers for most objects without loading any kind."""
     group, kind = manifest.object["apiVersion"].rpartition("/")[0], manifest.object["kind"].lower()
     near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in BUILT_IN)
-    catalogue = {file.name for file in (Path(__file__).parents[1] / "configured" / "catalogue").iterdir()}
-    return (
-        near
-        or f"{kind}s.{group}.yaml" in catalogue
-        or OURS in manifest.document.text[0]
-        or bool(entry_points(group="jobgate.kinds"))
-    )
+    catalogue, installed = _additions()
+    return near or installed or f"{kind}s.{group}.yaml" in catalogue or OURS in manifest.document.text[0]
 
 
 def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_entry: bool) -> None:

@@ -278,10 +278,18 @@ def queues_text(path: FilePath | None) -> str:
 def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Return the CRDs in files and below directories, by name."""
     try:
-        manifests = [manifest.object for file in values for manifest in definitions(file)]
+        manifests = [manifest for file in values for manifest in definitions(file)]
     except UsageError as error:
         raise click.BadParameter(str(error)) from None
-    return {str(mapping(crd.get("metadata")).get("name")): crd for crd in manifests}
+    if manifests:
+        from crdgen.lint import LintSeverity, lint
+
+        for manifest in manifests:
+            for fault in lint(manifest.object):
+                if fault.severity is LintSeverity.ERROR:
+                    place = f"{manifest.file}:{manifest.line}"
+                    raise click.BadParameter(f"{place}: the API server rejects the CRD: {fault.path}: {fault.problem}")
+    return {str(mapping(manifest.object.get("metadata")).get("name")): manifest.object for manifest in manifests}
 
 
 def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:

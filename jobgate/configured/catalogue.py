@@ -31,6 +31,15 @@ def named_in_catalogue(name: str) -> Sequence[Any]:
     return resolve_name("jobgate.configured.file:read_entries")(file.read_bytes(), file.name) if file.is_file() else ()
 
 
+def near(api_version: str, kind: str) -> list[tuple[str, str]]:
+    """Return the apiVersions and kinds in the catalogue that differ only in the version or in the case of the kind."""
+    if not _TYPE.fullmatch(f"{api_version} {kind}"):
+        return []
+    group = api_version.rpartition("/")[0]
+    entries = named_in_catalogue(f"{kind.lower()}s.{group}")
+    return [(f"{group}/{version}", entry.kind) for entry in entries for version in entry.versions]
+
+
 class Catalogued(Registry[JobKind]):
     """Kinds, and those of the catalogue that are asked for; `crds` by name give configured kinds their schemas."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from crdgen.schema import PRESERVE
+from crdgen.schema.look import members
 from webhook.values import mapping
 
 #: Names of fields with the number of pods, the most likely first.
@@ -25,7 +26,7 @@ class FoundTemplate(NamedTuple):
 def entry_for(crd: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a first entry for the kind of a CRD, as JSON; None if its schema has no pod template."""
     spec = mapping(crd.get("spec"))
-    versions = [version for version in spec.get("versions") or () if mapping(version).get("served")]
+    versions = [version for version in members(spec.get("versions")) if mapping(version).get("served")]
     versions.sort(key=lambda version: not version.get("storage"))
     schemas = [mapping(mapping(version.get("schema")).get("openAPIV3Schema")) for version in versions]
     found = [*_templates(schemas[0], (), ())] if schemas else []
@@ -34,7 +35,7 @@ def entry_for(crd: Mapping[str, Any]) -> dict[str, Any] | None:
     names = mapping(spec.get("names"))
     paths = [template.steps for template in found]
     alike = [
-        str(version["name"])
+        str(version.get("name"))
         for version, schema in zip(versions, schemas, strict=True)
         if [each.steps for each in _templates(schema, (), ())] == paths
     ]

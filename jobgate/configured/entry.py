@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from string import Formatter
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import (
@@ -25,8 +26,9 @@ from pydantic.alias_generators import to_camel
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 
 _STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
-#: What a pattern of names may have.
+#: What a pattern of names may have, and what that of pods.
 PLACEHOLDERS: Final = frozenset({"job", "task", "index", "inner", "random", "hash"})
+_OF_PODS: Final = frozenset({"job", "task", "index"})
 
 
 def _path(pattern: str, description: str) -> tuple[AfterValidator, WithJsonSchema]:
@@ -38,6 +40,19 @@ def _path(pattern: str, description: str) -> tuple[AfterValidator, WithJsonSchem
         return value
 
     return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": pattern, "description": description})
+
+
+def _pattern(value: str, known: frozenset[str]) -> str:
+    """Return a pattern of names, or raise if it has stray braces or other placeholders than the known ones."""
+    shown = ", ".join(f"{{{name}}}" for name in sorted(known))
+    try:
+        parts = [*Formatter().parse(value)]
+    except ValueError as error:
+        raise ValueError(f"stray brace ({error}): braces are only for placeholders, which are {shown}") from None
+    for _, name, *rest in parts:
+        if name is not None and (name not in known or any(rest)):
+            raise ValueError(f"unknown placeholder {{{name}}}: must be one of {shown}")
+    return value
 
 
 Path: TypeAlias = Annotated[str, *_path(rf"^\.?{_STEP}$", "Path of a value, as .spec.replicas.")]
@@ -124,10 +139,7 @@ class DerivedName(Model):
     @field_validator("pattern")
     @classmethod
     def _placeholders(cls, value: str) -> str:
-        if unknown := set(re.findall(r"\{(.*?)\}", value)) - PLACEHOLDERS:
-            known = ", ".join(f"{{{name}}}" for name in sorted(PLACEHOLDERS))
-            raise ValueError(f"unknown placeholder {{{min(unknown)}}}: must be one of {known}")
-        return value
+        return _pattern(value, PLACEHOLDERS)
 
 
 class RestartPolicies(Model):
@@ -150,6 +162,11 @@ class OperatorEntry(Model):
     restart_policy: RestartPolicies | None = Field(None, description="Restart policies of its pods, if limited.")
     volumes: tuple[str, ...] = Field((), description="Names of volumes that it adds to pods.")
     claims: tuple[ObjectPath, ...] = Field((), description="Lists of claim templates; pods get a volume for each.")
+
+    @field_validator("pod_name")
+    @classmethod
+    def _placeholders(cls, value: str) -> str:
+        return _pattern(value, _OF_PODS)
 
 
 class MembersEntry(Model):
@@ -184,7 +201,7 @@ class Entry(Model):
 
     model_config = ConfigDict(title="A kind of job for jobgate")
 
-    group: str = Field("", description="The group of the kind, for example ray.io.")
+    group: str = Field(description='The group of the kind, for example ray.io; "" for the core group.')
     versions: tuple[str, ...] = Field(min_length=1, description="Served versions with this shape, the preferred first.")
     kind: str = Field(pattern=r"^[A-Z][A-Za-z0-9]*$", description="The kind, for example RayCluster.")
     plural: str = Field(pattern=r"^[a-z][a-z0-9]*$", description="The plural in URLs, for example rayclusters.")

@@ -10,13 +10,14 @@ from typing import Any, Final
 from crdgen.evaluate import Evaluator
 from crdgen.podtemplate import load
 from crdgen.schema import PRESERVE
+from crdgen.schema.look import named
 from jobgate.configured.entry import Entry
 from jobgate.configured.kind import ConfiguredSpec, Part, read_spec
 from jobgate.configured.tasks import elements, located, parsed, template_of, values_at
 from jobgate.jobs.metadata import type_word
 from jobgate.jobs.schema import Shape, StructuralSchema, cause_of
 from jobgate.podchecks import plain
-from webhook import Cause, NotSupported, Path, Required, TypeInvalid
+from webhook import Cause, Invalid, NotSupported, Path, Required, TypeInvalid
 from webhook.path import join
 from webhook.values import mapping, value_at
 
@@ -96,7 +97,11 @@ class ConfiguredSchema(StructuralSchema):
         for cause in self._own_causes(document):
             causes.setdefault(cause.path.steps, cause)
         placeholder = self._entry.placeholder
-        return [cause for cause in causes.values() if not (placeholder and placeholder in str(cause.value))]
+        return [
+            cause
+            for cause in causes.values()
+            if not (placeholder and isinstance(cause.value, str) and placeholder in cause.value)
+        ]
 
     def _is_set_later(self, cause: Cause) -> bool:
         """Return whether the webhook of the operator sets a required field that is absent."""
@@ -104,6 +109,11 @@ class ConfiguredSchema(StructuralSchema):
         return isinstance(cause, Required) and any(steps == parsed(path)[1] for path in self._entry.operator.defaults)
 
     def _own_causes(self, document: Mapping[str, Any]) -> Iterator[Cause]:
+        if self._crd is not None:
+            versions = named(mapping(self._crd.get("spec")).get("versions"))
+            served = [f"{self._entry.group}/{name}" for name, version in versions.items() if version.get("served")]
+            if f"{self._entry.group}/{self._version}" not in served:
+                yield Invalid("apiVersion", document.get("apiVersion"), f"the CRD serves {', '.join(served) or 'none'}")
         yield from self._source_causes(document)
         spec, whole = read_spec(self._entry, document)
         if not whole:

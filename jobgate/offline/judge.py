@@ -12,6 +12,7 @@ import jsonpatch
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from jobgate.configured.catalogue import near
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
@@ -97,7 +98,9 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     served = _served(document, options.kinds)
     if served is None:
         item = items.schema_of(document)
-        return _of_no_kind(document, options.kinds) if item is None else _item(document, item, options)
+        if item is not None:
+            return _item(document, item, options)
+        return _near_catalogue(document) or _of_no_kind(document, options.kinds)
     kind, schema = served
     if (
         schema is not kind.schema
@@ -207,6 +210,18 @@ def _failure(kind: JobKind, error: Exception) -> Cause:
     if isinstance(error, AttributeError) and isinstance(error.obj, BaseModel):
         text += f"; add a field {error.name} to {type(error.obj).__name__}"
     return Cause("", text)
+
+
+def _near_catalogue(document: Mapping[str, Any]) -> Verdict | None:
+    """Return the verdict on an object of a kind of the catalogue in other case, or of another version."""
+    api_version, kind = str(document.get("apiVersion")), str(document.get("kind"))
+    described = near(api_version, kind)
+    if not described:
+        return None
+    if all(kind != name for _, name in described):
+        return _denied(document, Invalid("kind", kind, f"must be {described[0][1]}"))
+    versions = ", ".join(of for of, _ in described)
+    return _not_reviewed(document, f"not reviewed: {kind} of {api_version} is not described, but of {versions}")
 
 
 def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:

@@ -55,6 +55,16 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     assert fit(str(tmp_path / "none.yaml")).exit_code == 2
 
 
+def test_discover_says_that_no_crd_has_pod_templates(tmp_path: Path) -> None:
+    file = tmp_path / "crd.yaml"
+    file.write_text(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: 3\nspec: {versions: 3}\n"
+    )
+    result = fit("--discover", str(file))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "no pod templates in 1 CRD other than those of known kinds\n"
+
+
 def test_the_crds_of_a_cluster_are_compared(
     controlplane: ControlPlane, cluster_api: ClusterApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:

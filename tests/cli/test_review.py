@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from jobgate.cli import main
 from jobgate.cli.report import paint
+from jobgate.cli.review import _additions
 
 EXAMPLES = Path("examples/dijob")
 SOUND = """\
@@ -108,6 +109,19 @@ def test_an_object_of_another_kind_loads_no_kind() -> None:
     assert done.stdout == "0 objects: 0 errors, 0 warnings; 1 of other kinds\nFalse\n"
 
 
+def test_packages_and_catalogue_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def entry_points(group: str) -> tuple[str, ...]:
+        calls.append(group)
+        return ()
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    _additions.cache_clear()
+    review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n" * 3)
+    assert calls == ["jobgate.kinds"]
+
+
 def test_a_job_loads_no_other_kind() -> None:
     text = "import sys; from jobgate.cli import main; main(['review', '-'], standalone_mode=False); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], input=SOUND, capture_output=True, text=True, check=False)
@@ -191,12 +205,18 @@ def test_an_object_of_another_kind_is_passed_over() -> None:
             "apiVersion: diengine.opendilab.com/v2alpha1\nkind: DIJob",
             "is not a kind of diengine.opendilab.com/v2alpha1",
         ),
+        ("apiVersion: ray.io/v1\nkind: Raycluster", 'kind: Invalid value: "Raycluster": must be RayCluster'),
         ("apiVersion: diengine.opendilab.org/v1alpha1\nkind: DIJob\nspec: {coordinator: {}}", "`jobgate convert`"),
     ],
 )
 def test_what_was_meant_as_a_job_of_ours_is_denied(identity: str, fault: str) -> None:
     (entry,) = entries("-", text=f"{identity}\nmetadata: {{name: a}}\n")
     assert fault in entry["status"]["message"]
+
+
+def test_another_version_of_a_kind_of_the_catalogue_is_noted() -> None:
+    done = review("-", text="apiVersion: ray.io/v9\nkind: RayCluster\nmetadata: {name: a}\n")
+    assert "<stdin>:1: not reviewed: RayCluster of ray.io/v9 is not described, but of ray.io/v1" in done.output
 
 
 def test_on_an_update_what_was_stored_so_is_a_warning(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """A first entry for the kinds of a cluster whose CRDs embed pod templates."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from jobgate.cli import main
 from jobgate.configured.binding import configured
@@ -101,3 +102,44 @@ def test_the_command_prints_files_for_kinds_and_lists_what_it_found(tmp_path: An
     arguments = ["review", "--kinds", str(tmp_path / "kinds.yaml"), "--crd", str(file), str(tmp_path / "job.yaml")]
     result = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert 'spec.driver.template.spec.containers[0].name: Invalid value: "Main"' in result.stdout
+
+
+KIND = "group: example.com\nversions: [v1]\nkind: Training\nplural: trainings\noperator: {name: o}\nplaceholder: '{{'\n"
+JOB = "apiVersion: example.com/v1\nkind: Training\nmetadata: {name: a}\nspec: {driver: {template: %s}}\n"
+POD = "{spec: {containers: [{name: main, image: train, env: %s}]}}"
+
+
+def reviewed(folder: Path, definition: dict[str, Any] | None, env: str) -> Result:
+    (folder / "kinds.yaml").write_text(f"{KIND}tasks: [{{at: .spec.driver, template: template}}]\n")
+    (folder / "crd.yaml").write_text(yaml.safe_dump(definition))
+    (folder / "job.yaml").write_text(JOB % POD % env)
+    crds = ["--crd", str(folder / "crd.yaml")] if definition else []
+    arguments = ["review", "--kinds", str(folder / "kinds.yaml"), *crds, str(folder / "job.yaml")]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("env", "fault"), [("[{name: a, value: '{{b}}'}]", ""), ("'{{b}}'", ""), ("[['{{b}}']]", "env[0]: Invalid value")]
+)
+def test_a_placeholder_hides_only_faults_of_its_own_value(tmp_path: Path, env: str, fault: str) -> None:
+    result = reviewed(tmp_path, None, env)
+    assert (result.exit_code, fault in result.output) == (bool(fault), True), result.output
+
+
+@pytest.mark.parametrize("change", [{"name": "v2"}, {"served": False}])
+def test_a_version_that_the_crd_does_not_serve_is_denied(tmp_path: Path, change: dict[str, Any]) -> None:
+    definition = crd(driver=fields(template=TEMPLATE))
+    versions = definition["spec"]["versions"]
+    versions[:] = [{**versions[0], **change}, {**versions[0], "name": "v3", "storage": False}]
+    result = reviewed(tmp_path, definition, "[]")
+    assert result.exit_code == 1
+    served = "example.com/v2, example.com/v3" if "name" in change else "example.com/v3"
+    assert f'apiVersion: Invalid value: "example.com/v1": the CRD serves {served}' in result.output
+
+
+def test_a_crd_that_the_api_server_rejects_is_rejected_with_its_place(tmp_path: Path) -> None:
+    definition = crd(driver=fields(template=TEMPLATE))
+    del definition["spec"]["versions"][0]["name"]
+    result = reviewed(tmp_path, definition, "[]")
+    assert result.exit_code == 2
+    assert "crd.yaml:1: the API server rejects the CRD: spec.versions" in " ".join(result.output.split())

@@ -96,6 +96,51 @@ def test_what_is_not_evaluated_decides_no_case(tmp_path: Path) -> None:
     assert authorizer.startswith("not decided: validations[3]: at character ")
 
 
+FAILS = [{"name": "a", "expression": "object.data.absent == 'x'"}]
+IS_FALSE = {"name": "b", "expression": "false"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"matchConditions": FAILS, "failurePolicy": "Ignore"}, "nothing judges"),
+        ({"matchConditions": FAILS}, "rejected: matchConditions[0]: "),
+        ({"matchConditions": [*FAILS, IS_FALSE]}, "nothing judges"),
+    ],
+)
+def test_a_condition_that_fails_leaves_the_verdict_to_the_failure_policy(
+    tmp_path: Path, change: dict[str, Any], expected: str
+) -> None:
+    policy, binding = objects()[:2]
+    policy["spec"] = {"matchConstraints": policy["spec"]["matchConstraints"], "validations": [{"expression": "false"}, {"expression": "false"}]} | change  # fmt: skip
+    (tmp_path / "p.yaml").write_text(yaml.safe_dump_all([policy, binding]))
+    suite = write(tmp_path, {"name": "a"}, policies=["p.yaml"])
+    (problem,) = suite.run(suite.cases[0])
+    assert problem.startswith(expected)
+
+
+SECRETS = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["secrets"]}]
+
+
+@pytest.mark.parametrize(
+    ("binding", "problem"),
+    [
+        ({}, "rejected: no"),
+        ({"matchResources": {"resourceRules": SECRETS}}, "nothing judges v1 ConfigMap"),
+        ({"matchResources": {"excludeResourceRules": SECRETS}}, "rejected: no"),
+        ({"matchResources": {"namespaceSelector": {"matchLabels": {"a": "b"}}}}, "not decided: policy-0: matchResources.namespaceSelector"),
+        ({"paramRef": {"name": "a"}}, "not decided: policy-0: paramRef of its binding"),
+    ],
+)  # fmt: skip
+def test_a_binding_limits_where_its_policy_applies(tmp_path: Path, binding: dict[str, Any], problem: str) -> None:
+    policy, bound = objects()[:2]
+    policy["spec"] |= {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}, "validations": [{"expression": "false", "message": "no"}]}  # fmt: skip
+    bound["spec"] |= binding
+    (tmp_path / "p.yaml").write_text(yaml.safe_dump_all([policy, bound]))
+    suite = write(tmp_path, {"name": "a"}, policies=["p.yaml"])
+    assert suite.run(suite.cases[0])[0].startswith(problem)
+
+
 def test_coverage_has_the_validations_of_policies(tmp_path: Path) -> None:
     suite = write(tmp_path, {"name": "a", "patch": {"data": {"level": "6"}}})
     suite.run(suite.cases[0])

@@ -72,6 +72,11 @@ def test_a_case_passes_for_the_expected_verdict_only(tmp_path: Path, case: dict[
     assert cases.run(cases.cases[0]) == problems
 
 
+def test_a_deletion_has_no_patch(tmp_path: Path) -> None:
+    with pytest.raises(UnusableFile, match="has both `delete` and `patch`: change the deleted object with `from`"):
+        suite(tmp_path, {"delete": True} | change(size=2))
+
+
 def test_coverage_has_each_rule_and_constraint_that_a_case_violated(tmp_path: Path) -> None:
     cases = suite(
         tmp_path,

@@ -188,6 +188,25 @@ def test_no_pattern_makes_it_slow(crdgen: Crdgen, folder: Path) -> None:
     assert "must match ^(a+)+$" in answer.out
 
 
+@pytest.mark.parametrize(
+    ("stored", "is_found"),
+    [
+        (HEAD, True),
+        (HEAD + "  namespace: a\n", True),
+        (HEAD + "  namespace: b\n", False),
+        (HEAD.replace("shop", "other"), False),
+    ],
+)
+def test_a_stored_object_is_found_by_group_kind_name_and_namespace(
+    crdgen: Crdgen, folder: Path, stored: str, is_found: bool
+) -> None:
+    (folder / "a.yaml").write_text(f"{HEAD}  namespace: a\nspec: {{item: tea}}\n")
+    (folder / "old.yaml").write_text(f"{stored}spec: {{item: tea}}\n")
+    answer = crdgen("eval a.yaml --crd crd.yaml --old old.yaml")
+    note = "note: evaluated as new: --old contains no object of this kind and name (1 object)"
+    assert (note in answer.out + answer.err) != is_found
+
+
 def test_quoted_braces_hide_no_invalid_yaml(crdgen: Crdgen, folder: Path) -> None:
     text = f'{HEAD}spec:\n  item: "{{{{inputs.x}}}}"\n  # {{{{ a }}}}\n count: 1\n'
     (folder / "a.yaml").write_text(text)
