@@ -188,9 +188,16 @@ def _unreadable(file: str, problem: str, line: int = 0, column: int = 0) -> Resu
 
 
 def _is_template(text: bytes, line: int) -> bool:
-    """Return whether `{{`, outside of quotes and comments, is in the line of an error or in the line before."""
-    lines = text.split(b"\n")[max(line - 2, 0) : line]
-    return any(b"{{" in _QUOTED.sub(b"", line) for line in lines)
+    """Return whether a line, the one of an error, or the line before has `{{` outside of quotes, or is within `{{`."""
+    lines = text.split(b"\n")[:line]
+    before = b"\n".join(lines[:-1])
+    is_within = before.rfind(b"{{") > before.rfind(b"}}")
+    return is_within or any(b"{{" in _QUOTED.sub(_without_closed, line) for line in lines[-2:])
+
+
+def _without_closed(quoted: re.Match[bytes]) -> bytes:
+    """Return nothing for a quoted text. A quote that ends within `{{` belongs to the template, and is returned."""
+    return b"" if quoted[0].rfind(b"{{") <= quoted[0].rfind(b"}}") else quoted[0]
 
 
 def _is_of_chart(file: Path) -> bool:

@@ -81,6 +81,8 @@ TEMPLATES = {
     "a condition": f"{{{{- if .Values.crds }}}}\n{HEAD}a\n{{{{- end }}}}\n",
     "a value": HEAD + "{{ .Values.name }}\nspec: {}\n",
     "included lines": HEAD + 'a\n  labels:\n    {{- include "labels" . | nindent 4 }}\nspec: {}\n',
+    "quotes within quotes": HEAD + '"{{ .Values.a }}-{{ default "x" .Values.b }}"\nspec: {}\n',
+    "a long comment": HEAD + "a\n{{/*\nseveral lines\nof: text\n*/}}\nspec: {}\n",
     "nothing but an action": '{{ .Files.Get "crd.yaml" }}\n',
 }
 
