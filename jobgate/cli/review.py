@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +98,9 @@ def review(  # noqa: PLR0913 - one argument an option
         context.exit(2)
     tree = read_tree(files, recursive=recursive, advice=advice)
     report = Report("jobgate review", "object", failures=tree.failures, notes=tree.left_out)
-    if output in {"json", "yaml"} or context.params.get("more_kinds") or any(map(_may_be_ours, tree.manifests)):
+    catalogue, adds_kinds = _additions()
+    may_be_ours = (_may_be_ours(manifest, catalogue, installed=adds_kinds) for manifest in tree.manifests)
+    if output in {"json", "yaml"} or context.params.get("more_kinds") or any(may_be_ours):
         from jobgate.configured.catalogue import Catalogued
         from jobgate.offline.files import FileObjects
         from jobgate.offline.judge import ReviewOptions
@@ -139,7 +140,6 @@ def review(  # noqa: PLR0913 - one argument an option
     context.exit(status)
 
 
-@cache
 def _additions() -> tuple[frozenset[str], bool]:
     """Return the files of the catalogue, and whether an installed package adds kinds."""
     from importlib.metadata import entry_points
@@ -148,11 +148,10 @@ def _additions() -> tuple[frozenset[str], bool]:
     return frozenset(file.name for file in files), bool(entry_points(group="jobgate.kinds"))
 
 
-def _may_be_ours(manifest: Manifest) -> bool:
+def _may_be_ours(manifest: Manifest, catalogue: frozenset[str], *, installed: bool) -> bool:
     """Return whether an object may be a job or a prerequisite; answers for most objects without loading any kind."""
     group, kind = manifest.object["apiVersion"].rpartition("/")[0], manifest.object["kind"].lower()
     near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in BUILT_IN)
-    catalogue, installed = _additions()
     return near or installed or f"{kind}s.{group}.yaml" in catalogue or OURS in manifest.document.text[0]
 
 
