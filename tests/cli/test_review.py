@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 
 from jobgate.cli import main
 from jobgate.cli.report import paint
-from jobgate.cli.review import _additions
 
 EXAMPLES = Path("examples/dijob")
 SOUND = """\
@@ -117,7 +116,6 @@ def test_packages_and_catalogue_are_listed_once(monkeypatch: pytest.MonkeyPatch)
         return ()
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    _additions.cache_clear()
     review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n" * 3)
     assert calls == ["jobgate.kinds"]
 
