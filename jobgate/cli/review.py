@@ -98,7 +98,7 @@ def review(  # noqa: PLR0913 - one argument an option
         context.exit(2)
     tree = read_tree(files, recursive=recursive, advice=advice)
     report = Report("jobgate review", "object", failures=tree.failures, notes=tree.left_out)
-    catalogue, adds_kinds = _additions()
+    catalogue, adds_kinds = _additions() if tree.manifests else (frozenset[str](), False)
     may_be_ours = (_may_be_ours(manifest, catalogue, installed=adds_kinds) for manifest in tree.manifests)
     if output in {"json", "yaml"} or context.params.get("more_kinds") or any(may_be_ours):
         from jobgate.configured.catalogue import Catalogued
