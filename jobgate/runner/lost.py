@@ -14,7 +14,7 @@ from typing import Any, Final
 from jobgate.cluster import Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.runner.subject import LONG_AGO, Observed, moment
+from jobgate.runner.subject import LONG_AGO, Observed, condition_of, moment
 from webhook.values import mapping, metadata_of, objects, spec_of, text
 
 NODES: Final = Resource("nodes", "v1", "")
@@ -78,10 +78,9 @@ class LostPods:
                 fields = {"node": name, "reason": f"{type(error).__qualname__}: {error}"}
                 _logger.warning("cannot read a node, its pods are kept, will be retried", extra={"fields": fields})
             return True
-        entries = objects(mapping(node.get("status")).get("conditions"))
         # The node controller writes Unknown when no kubelet has written for a while.
-        ready = next((entry.get("status") for _, entry in entries if entry.get("type") == "Ready"), "Unknown")
-        return ready != "Unknown"
+        ready = condition_of(mapping(node.get("status")), "Ready").get("status", "Unknown")
+        return bool(ready != "Unknown")
 
 
 def shares_volume(spec: Mapping[str, Any]) -> bool:

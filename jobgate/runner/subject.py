@@ -416,8 +416,13 @@ def arrival_of(document: Mapping[str, Any]) -> int:
 
 def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     """Return the condition of a type in a status, if it is True; else an empty one."""
-    entries = (entry for _, entry in objects(status.get("conditions")))
-    return next((entry for entry in entries if entry.get("type") == kind and entry.get("status") == "True"), {})
+    entry = condition_of(status, kind)
+    return entry if entry.get("status") == "True" else {}
+
+
+def condition_of(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return the condition of a type in a status, whether it is True or not; empty if there is none."""
+    return next((entry for _, entry in objects(status.get("conditions")) if entry.get("type") == kind), {})
 
 
 def moment(value: Any) -> datetime | None:

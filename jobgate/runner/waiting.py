@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jobgate.plugins.queueing import KUEUE_GROUP
 from jobgate.runner.failures import BACKOFF_RESET
-from jobgate.runner.subject import PodSeen, Sight, Subject, later, moment
+from jobgate.runner.subject import PodSeen, Sight, Subject, condition_of, later, moment
 from webhook.text import first_of
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
@@ -55,7 +55,7 @@ def _reason(subject: Subject, pod: PodSeen, unadmitted: Mapping[str, str]) -> tu
         where = f"node {node} may be unreachable" if node else "a finalizer may keep it"
         return (f"deleted, and has not ended: {where}", end) if pod.is_live else ("", None)
     if pod.phase == "Running":
-        ready = _condition(pod.document, "Ready")
+        ready = condition_of(mapping(pod.document.get("status")), "Ready")
         # The node controller sets only the condition of the pod, and no reason.
         lost = ready.get("status") == "False" and not ready.get("reason") and pod.containers
         if lost and all(container.get("ready") is True for container in pod.containers):
@@ -139,12 +139,7 @@ def _of_group(group: Mapping[str, Any]) -> str:
 
 def scheduled(pod: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the condition of a pod that says whether it is scheduled; empty if it has none."""
-    return _condition(pod, "PodScheduled")
-
-
-def _condition(pod: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    entries = (entry for _, entry in objects(mapping(pod.get("status")).get("conditions")))
-    return next((entry for entry in entries if entry.get("type") == kind), {})
+    return condition_of(mapping(pod.get("status")), "PodScheduled")
 
 
 def _named(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from jobgate.cluster import Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
 from jobgate.plugins.queueing import KUEUE_CRD, KUEUE_GROUP
-from jobgate.runner.subject import LONG_AGO, Observed, later, moment
+from jobgate.runner.subject import LONG_AGO, Observed, condition_of, later, moment
 from jobgate.runner.uncreated import GRACE, LIMIT, PERIOD
 from jobgate.runner.waiting import scheduled
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
@@ -81,7 +81,7 @@ def reason_of(name: str, workload: Mapping[str, Any] | None) -> str:
     if workload is None:
         return f"Workload {name} does not exist: Kueue must be running, with its integration pod"
     status = mapping(workload.get("status"))
-    quota = next((one for _, one in objects(status.get("conditions")) if one.get("type") == "QuotaReserved"), {})
+    quota = condition_of(status, "QuotaReserved")
     why = text(quota.get("message"))
     if spec_of(workload).get("active") is False:
         why = "it is deactivated: its spec.active is false"
