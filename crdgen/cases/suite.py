@@ -11,7 +11,7 @@ from crdgen.cases.model import Case, CaseFile, ExpectedError, patched
 from crdgen.cases.policies import BINDING, POLICY, described, judge_by_policy
 from crdgen.cases.verdict import CaseVerdict, Request
 from crdgen.evaluate import evaluate
-from crdgen.lint import LintSeverity, lint
+from crdgen.lint import rejections
 from crdgen.reading import UnreadableManifest, read
 from crdgen.reading.entries import InvalidEntries, read_entries
 from crdgen.schema.look import mapping, named, path_of, schema_of, without
@@ -119,9 +119,8 @@ class Suite:
 
     def _is_valid(self, place: str, crd: Mapping[str, Any]) -> bool:
         """Return true, or raise if the API server rejects the CRD: nothing would be known of its objects."""
-        for finding in lint(crd):
-            if finding.severity is LintSeverity.ERROR:
-                raise UnusableFile(f"{place}: the API server rejects the CRD: {finding.path}: {finding.problem}")
+        for finding in rejections(crd):
+            raise UnusableFile(f"{place}: the API server rejects the CRD: {finding.path}: {finding.problem}")
         return True
 
     def _only(self, field: str) -> dict[str, Any]:

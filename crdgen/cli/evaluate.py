@@ -11,7 +11,7 @@ from crdgen import cel
 from crdgen.cli.sources import KIND, UsageError, finish, name_of, objects, parsed, read_tree, report_arguments, watched
 from crdgen.evaluate import ErrorType, Evaluation, ResourceEvaluator, Violation
 from crdgen.evaluate.rules import NOT_CHECKED
-from crdgen.lint import LintSeverity, lint
+from crdgen.lint import rejections
 from crdgen.lint.checking import RULES
 from crdgen.reading import Manifest, path_text
 from crdgen.reporting import Judged, Report, Result, Severity, count, placed
@@ -176,7 +176,7 @@ class _Evaluation:
                 for other in definitions[1:]
                 if other.object["spec"] != definition.object["spec"]
             ]
-            errors = [finding for finding in lint(definition.object) if finding.severity is LintSeverity.ERROR]
+            errors = rejections(definition.object)
             self._report.failures += placed(
                 definition,
                 [

@@ -1,13 +1,13 @@
 """Lint CustomResourceDefinitions by the rules of the API server.
 
 `lint()` takes a whole CustomResourceDefinition, `check_structural()` the schema of a whole object. Both accept any
-JSON.
+JSON. `rejections()` returns only the errors.
 
 `crdgen.decode.decoder` decodes documents with the types in `shape`. Each schema becomes a list of nodes (`node`), which
 the rules check. A rule is a function (`rule`); each file has a family of rules. `checking` runs them.
 """
 
-from crdgen.lint.checking import check_structural, lint
+from crdgen.lint.checking import check_structural, lint, rejections
 from crdgen.lint.rule import Finding, LintSeverity
 
-__all__ = ["Finding", "LintSeverity", "check_structural", "lint"]
+__all__ = ["Finding", "LintSeverity", "check_structural", "lint", "rejections"]

@@ -71,6 +71,11 @@ _STEP: Final = re.compile(r"properties\[(.*?)\](?=[.\[]|$)|(?<![^.])(items|addit
 RULES: Final[tuple[LintRule[Any], ...]] = (*_DECODING_RULES, *_DEFINITION_RULES, *_VERSION_RULES, *_SCHEMA_RULES)
 
 
+def rejections(definition: Mapping[str, Any]) -> list[Finding]:
+    """Return the errors of `lint`: why the API server rejects a CustomResourceDefinition."""
+    return [finding for finding in lint(definition) if finding.severity is LintSeverity.ERROR]
+
+
 def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]:
     """Return the errors in a CustomResourceDefinition, which the API server rejects, and warnings, which surprise.
 

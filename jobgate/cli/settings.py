@@ -282,13 +282,12 @@ def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dic
     except UsageError as error:
         raise click.BadParameter(str(error)) from None
     if manifests:
-        from crdgen.lint import LintSeverity, lint
+        from crdgen.lint import rejections
 
         for manifest in manifests:
-            for fault in lint(manifest.object):
-                if fault.severity is LintSeverity.ERROR:
-                    place = f"{manifest.file}:{manifest.line}"
-                    raise click.BadParameter(f"{place}: the API server rejects the CRD: {fault.path}: {fault.problem}")
+            for fault in rejections(manifest.object):
+                place = f"{manifest.file}:{manifest.line}"
+                raise click.BadParameter(f"{place}: the API server rejects the CRD: {fault.path}: {fault.problem}")
     return {str(mapping(manifest.object.get("metadata")).get("name")): manifest.object for manifest in manifests}
 
 
