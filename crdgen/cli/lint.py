@@ -6,7 +6,7 @@ from typing import Final
 from crdgen.cli.sources import KIND, finish, read_tree, report_arguments, watched
 from crdgen.lint import lint
 from crdgen.reading import Manifest
-from crdgen.reporting import Judged, Report, Result, Severity, count
+from crdgen.reporting import Judged, Report, Result, count
 from crdgen.schema.look import steps_of
 
 ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
@@ -54,7 +54,7 @@ def _judged(manifest: Manifest) -> Judged:
     results = [
         Result(
             finding.rule,
-            Severity(finding.severity),
+            finding.severity,
             finding.path,
             finding.problem,
             finding.fix,

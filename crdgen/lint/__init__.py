@@ -8,6 +8,7 @@ the rules check. A rule is a function (`rule`); each file has a family of rules.
 """
 
 from crdgen.lint.checking import check_structural, lint, rejections
-from crdgen.lint.rule import Finding, LintSeverity
+from crdgen.lint.rule import Finding
+from crdgen.severity import Severity
 
-__all__ = ["Finding", "LintSeverity", "check_structural", "lint", "rejections"]
+__all__ = ["Finding", "Severity", "check_structural", "lint", "rejections"]

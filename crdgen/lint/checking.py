@@ -8,10 +8,11 @@ from typing import Any, Final
 from crdgen.decode.decoder import DEPTH, Decoder, DecodingProblem, is_too_deep
 from crdgen.lint import conversion, defaults, keywords, lists, names, structure, validations, version, versions
 from crdgen.lint.node import Node, nodes
-from crdgen.lint.rule import COMPILED, EVALUATED, Finding, Issue, LintRule, LintSeverity, error, family, warning
+from crdgen.lint.rule import COMPILED, EVALUATED, Finding, Issue, LintRule, error, family, warning
 from crdgen.lint.shape import DEFINITION, SCHEMA
 from crdgen.lint.versions import Definition
 from crdgen.schema import Schema
+from crdgen.severity import Severity
 
 
 @warning("this linter")
@@ -44,7 +45,7 @@ def _decoding_findings(problem: DecodingProblem, *, strict: bool) -> Iterator[Fi
     if problem.unseen:
         rule = field_within_items_is_known
     elif problem.unknown:
-        rule = field_is_known if strict else replace(field_is_known, severity=LintSeverity.WARNING)
+        rule = field_is_known if strict else replace(field_is_known, severity=Severity.WARNING)
     yield from rule.findings(problem, problem.path)
 
 
@@ -59,7 +60,7 @@ _VERSION_RULES: Final = family(version)
 _SCHEMA_RULES: Final[tuple[LintRule[Node], ...]] = tuple(
     rule for module in (structure, keywords, lists, validations, defaults) for rule in family(module)
 )
-_WARNINGS: Final = tuple(rule for rule in _SCHEMA_RULES if rule.severity is LintSeverity.WARNING and not rule.phase)
+_WARNINGS: Final = tuple(rule for rule in _SCHEMA_RULES if rule.severity is Severity.WARNING and not rule.phase)
 _PHASES: Final = tuple(
     tuple(rule for rule in _SCHEMA_RULES if rule.phase == phase and rule not in _WARNINGS)
     for phase in (0, COMPILED, EVALUATED)
@@ -73,7 +74,7 @@ RULES: Final[tuple[LintRule[Any], ...]] = (*_DECODING_RULES, *_DEFINITION_RULES,
 
 def rejections(definition: Mapping[str, Any]) -> list[Finding]:
     """Return the errors of `lint`: why the API server rejects a CustomResourceDefinition."""
-    return [finding for finding in lint(definition) if finding.severity is LintSeverity.ERROR]
+    return [finding for finding in lint(definition) if finding.severity is Severity.ERROR]
 
 
 def lint(definition: Mapping[str, Any], *, strict: bool = True) -> list[Finding]:
@@ -136,7 +137,7 @@ def _errors(all_nodes: list[Node], *, stop: bool) -> list[Finding]:
     findings: list[Finding] = []
     for phase in _PHASES:
         findings += _of_nodes(phase, all_nodes)
-        if stop or any(finding.severity is LintSeverity.ERROR for finding in findings):
+        if stop or any(finding.severity is Severity.ERROR for finding in findings):
             break
     return findings
 

@@ -2,20 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from types import ModuleType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from crdgen.decode.decoder import under
-
-
-class LintSeverity(StrEnum):
-    """How serious a finding is."""
-
-    #: The API server rejects it, at least with strict decoding, which `kubectl` requests.
-    ERROR = "error"
-    #: The API server accepts it, but it has no effect, or a surprising effect.
-    WARNING = "warning"
+from crdgen.severity import Severity
 
 
 @dataclass(frozen=True)
@@ -30,7 +21,7 @@ class Finding:
     path: str
     problem: str
     fix: str
-    severity: LintSeverity
+    severity: Severity
     rule: str
 
 
@@ -61,7 +52,7 @@ class LintRule(Generic[Subject]):
     """
 
     check: Callable[[Subject], Iterator[Issue]]
-    severity: LintSeverity
+    severity: Severity
     source: str
     keywords: frozenset[str] = frozenset()
     phase: int = 0
@@ -87,14 +78,14 @@ def error(
     source: str, *keywords: str, phase: int = 0
 ) -> Callable[[Callable[[Subject], Iterator[Issue]]], LintRule[Subject]]:
     """Decorate a rule for errors, which the API server rejects."""
-    return lambda check: LintRule(check, LintSeverity.ERROR, source, frozenset(keywords), phase)
+    return lambda check: LintRule(check, Severity.ERROR, source, frozenset(keywords), phase)
 
 
 def warning(
     source: str, *keywords: str, phase: int = 0
 ) -> Callable[[Callable[[Subject], Iterator[Issue]]], LintRule[Subject]]:
     """Decorate a rule for warnings, which the API server accepts."""
-    return lambda check: LintRule(check, LintSeverity.WARNING, source, frozenset(keywords), phase)
+    return lambda check: LintRule(check, Severity.WARNING, source, frozenset(keywords), phase)
 
 
 def family(module: ModuleType) -> tuple[LintRule[Any], ...]:

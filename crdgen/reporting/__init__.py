@@ -6,7 +6,8 @@
 """
 
 from crdgen.reporting.formats import conclude, entries
-from crdgen.reporting.result import Judged, Report, Result, Severity, UsageError, count, placed, subject_of
+from crdgen.reporting.result import Judged, Report, Result, UsageError, count, placed, subject_of
+from crdgen.severity import Severity
 
 __all__ = [
     "Judged",

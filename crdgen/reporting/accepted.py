@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from crdgen.reading import UnreadableManifest, read_value
-from crdgen.reporting.result import Judged, Report, Result, Severity, UsageError, count, file_of
+from crdgen.reporting.result import Judged, Report, Result, UsageError, count, file_of
 from crdgen.schema.look import fits, mapping
+from crdgen.severity import Severity
 
 #: File, object, rule, field and problem of a finding: what stays when lines are added above it.
 Key: TypeAlias = tuple[str, ...]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from crdgen.reporting.accepted import accept
-from crdgen.reporting.result import STDIN, Judged, Report, Result, Severity, count, printable
+from crdgen.reporting.result import STDIN, Judged, Report, Result, count, printable
+from crdgen.severity import Severity
 
 #: Names of the formats that all reports have.
 FORMATS: Final = ("text", "json", "sarif", "github", "junit")

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.reading import Manifest, path_text
 from crdgen.reading.documents import Document
 from crdgen.schema.look import mapping
+from crdgen.severity import Severity
 
 #: Name of standard input in places.
 STDIN: Final = "<stdin>"
@@ -20,13 +20,6 @@ _LONGEST_NAME: Final = 253
 
 class UsageError(Exception):
     """Unusable input. The message is one line: the place, the problem and the fix."""
-
-
-class Severity(StrEnum):
-    """How serious a finding is."""
-
-    ERROR = "error"
-    WARNING = "warning"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from crdgen.generate.errors import SchemaError, SchemaErrors
 from crdgen.generate.tidy import order
-from crdgen.lint import LintSeverity, lint
+from crdgen.lint import Severity, lint
 from crdgen.lint.checking import field_path
 from crdgen.lint.fieldpath import PathError, column
 from crdgen.markers.marker import Descriptions
@@ -36,7 +36,7 @@ def crd(resource: CustomResource) -> dict[str, Any]:
     """
     crd_ = definition(resource)
     findings = [
-        finding for finding in lint(crd_) if finding.severity is LintSeverity.ERROR or finding.rule in _CERTAIN_MISTAKES
+        finding for finding in lint(crd_) if finding.severity is Severity.ERROR or finding.rule in _CERTAIN_MISTAKES
     ]
     # The name consists of group and plural, which have their own findings, except for its length.
     findings = [finding for finding in findings if finding.path != "metadata.name"] or findings

@@ -14,7 +14,7 @@ import orjson
 from hypothesis import strategies as st
 
 from crdgen.evaluate import evaluate
-from crdgen.lint import LintSeverity, lint
+from crdgen.lint import Severity, lint
 from crdgen.reading import UnreadableManifest, read
 from jobgate.installation.handbook import title
 from jobgate.jobs.context import Settings
@@ -183,7 +183,7 @@ def check_yaml(value: Any) -> None:
 def check_definition(value: Any) -> None:
     """Any CRD is linted; one that is taken gives every object a verdict."""
     assert all(str(finding) for finding in lint(value["definition"]))
-    if not any(finding.severity is LintSeverity.ERROR for finding in lint(value["definition"], strict=False)):
+    if not any(finding.severity is Severity.ERROR for finding in lint(value["definition"], strict=False)):
         result = evaluate(value["definition"], value["object"])
         again = evaluate(value["definition"], result.object)
         assert again.object == result.object
@@ -337,7 +337,7 @@ _TYPES: Final = ("object", "array", "string", "integer", "boolean", "number")
 def _plain(schema: Any) -> bool:
     """Whether a schema has bounds that a value can be drawn within."""
     return "pattern" not in json.dumps(schema) and not any(
-        finding.severity is LintSeverity.ERROR
+        finding.severity is Severity.ERROR
         for finding in lint({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}, strict=False)
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crdgen.lint import Finding, LintSeverity, check_structural, lint
+from crdgen.lint import Finding, Severity, check_structural, lint
 from crdgen.lint.checking import RULES
 from tests.differential.crds.definitions import FIELDS, SCHEMA, SPEC, Definition, plain
 from tests.differential.crds.edits import DROP, Edit, broken
@@ -503,8 +503,8 @@ def test_bounds_that_exclude_a_type_from_untyped_values_are_not_reported() -> No
 
 def test_an_unknown_field_is_a_warning_without_strict_decoding() -> None:
     definition = broken(Edit(_NEW, _TEXT | {"const": "x"}))
-    assert [finding.severity for finding in lint(definition)] == [LintSeverity.ERROR]
-    assert [finding.severity for finding in lint(definition, strict=False)] == [LintSeverity.WARNING]
+    assert [finding.severity for finding in lint(definition)] == [Severity.ERROR]
+    assert [finding.severity for finding in lint(definition, strict=False)] == [Severity.WARNING]
 
 
 def test_paths_are_written_like_on_the_api_server() -> None:

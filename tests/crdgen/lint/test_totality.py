@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crdgen.decode.decoder import Choice, ListOf, MapOf, Scalar, Shape, Struct
-from crdgen.lint import LintSeverity, check_structural, lint
+from crdgen.lint import Severity, check_structural, lint
 from crdgen.lint.checking import RULES
 from crdgen.lint.shape import DEFINITION, SCHEMA
 from tests.differential.crds.definitions import bare
@@ -105,7 +105,7 @@ def test_strange_values_are_linted(case: str, value: Any) -> None:
     ids=["enum", "field", "rule", "pattern"],
 )
 def test_lone_surrogates_are_accepted_like_on_the_api_server(schema: dict[str, Any]) -> None:
-    assert [finding.problem for finding in lint(bare(schema)) if finding.severity is LintSeverity.ERROR] == []
+    assert [finding.problem for finding in lint(bare(schema)) if finding.severity is Severity.ERROR] == []
 
 
 def test_a_rule_that_is_a_lone_surrogate_does_not_compile() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane import ClusterApi
-from crdgen.lint import Finding, LintSeverity, lint
+from crdgen.lint import Finding, Severity, lint
 from tests.differential.crds.cases import Case
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -47,7 +47,7 @@ class Comparison:
     @property
     def rejected(self) -> list[Finding]:
         """Our errors: what the API server rejects according to us."""
-        return [finding for finding in self.findings if finding.severity is LintSeverity.ERROR]
+        return [finding for finding in self.findings if finding.severity is Severity.ERROR]
 
     @property
     def agrees(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from controlplane.versions import KUBERNETES
-from crdgen.lint import LintSeverity
+from crdgen.lint import Severity
 from crdgen.lint.checking import RULES
 from tests.differential.crds.comparison import Comparison
 
@@ -110,7 +110,7 @@ def _table(lines: Iterable[Figures]) -> str:
 def rules() -> str:
     """Return the list of rules in the page; a test keeps it up to date."""
     lines = ["## The rules", ""]
-    for severity in LintSeverity:
+    for severity in Severity:
         lines += [f"### {str(severity).capitalize()}s", "", "| rule | why | source |", "|---|---|---|"]
         rules_ = [rule for rule in RULES if rule.severity is severity]
         lines += [f"| `{rule.name}` | {_cell(rule.why)} | {_cell(rule.source)} |" for rule in rules_]
