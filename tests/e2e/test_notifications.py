@@ -62,7 +62,7 @@ def test_the_end_of_a_job_is_reported_by_the_next_runner(
         settings = [f"--notify={address}", f"--notify-secret={secret}", f"--queues={queues}"]
         try:
             with runner(whole_controlplane, tmp_path / "log", settings) as process:
-                run = Run(space, dijob("told", task("work", 2, ends())))
+                run = Run(space, dijob("reported", task("work", 2, ends())))
                 wait_for(lambda: len(received) > 1, WAIT, what="the end is reported, and reported again")
                 assert run.status["jobgate"]["notify"] is True
                 process.kill()
@@ -73,13 +73,17 @@ def test_the_end_of_a_job_is_reported_by_the_next_runner(
         with runner(whole_controlplane, tmp_path / "log", settings):
             queued = Run(space, dijob("queued", task("work", 1, ends()), queue="research"))
             wait_for(lambda: "notify" not in run.status["jobgate"], WAIT, what="the job was reported")
-            wait_for(lambda: of_queue and "notify" not in queued.status["jobgate"], WAIT, what="the queue was told")
+            wait_for(
+                lambda: of_queue and "notify" not in queued.status["jobgate"],
+                WAIT,
+                what="the end of the queued job was reported",
+            )
     assert len(received) == before + 1
     assert all(verified(each, SECRET) for each in (*received, *of_queue))
     assert {each.headers["webhook-id"] for each in received} == {run.job["metadata"]["uid"]}
     data = json.loads(received[-1].body)["data"]
     assert (data["name"], data["phase"], data["queue"], data["pods"]) == (
-        "told",
+        "reported",
         "Succeeded",
         "default",
         {"Succeeded": 2},
