@@ -36,7 +36,7 @@ def answer(
         Ref(CLASSES, "fast"): objects.get("storage"),
         Ref(LEASES, "jobgate-runner", HOME): objects.get("lease", LEASE),
     }
-    missing = {Ref(resource, "", "lab"): [] for resource in (EVENTS, CLAIMS, *WORKLOADS)}
+    missing: dict[Ref, Any] = {Ref(resource, "", "lab"): [] for resource in (EVENTS, CLAIMS, *WORKLOADS)}
     seen = ClusterSnapshot(stored, _Lists({**missing, **refs}), clock=Reading(NOW, timedelta()))
     kind = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
     assert kind is not None
@@ -94,7 +94,7 @@ def claim(phase: str = "Pending", **spec: Any) -> Object:
     return {"metadata": {"name": "data", "uid": "claim"}, "spec": spec, "status": {"phase": phase}}
 
 
-MOUNTS = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+MOUNTS: dict[str, Any] = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
 
 
 def test_a_job_that_runs_has_no_cause() -> None:
