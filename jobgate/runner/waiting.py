@@ -80,17 +80,22 @@ def in_order(causes: Iterable[Cause]) -> list[Cause]:
 
 
 def causes_of_pods(
-    pods: Iterable[tuple[str, PodSeen]], now: datetime, queue: str = "", unadmitted: Mapping[str, str] | None = None
+    pods: Iterable[tuple[str, PodSeen]],
+    now: datetime,
+    queue: str,
+    unadmitted: Mapping[str, str],
+    crashes: int = _CRASHES,
 ) -> tuple[list[Cause], float | None]:
     """Return what holds named pods back, and the number of seconds until that may change by itself.
 
-    `queue` is the queue of Kueue that the pods are in, and `unadmitted` says why it has not admitted groups of them.
+    `queue` is the queue of Kueue that the pods are in, and `unadmitted` says why it has not admitted groups of them. A
+    container is in a crash loop after so many `crashes`.
     """
     due, names, causes = list[float](), dict[tuple[Topic, str], list[str]](), dict[tuple[Topic, str], Cause]()
     for name, pod in pods:
-        cause, since = _cause(pod, queue, unadmitted or {})
+        cause, since = _cause(pod, queue, unadmitted, crashes)
         if cause is None and pod.is_live:
-            cause, stable = _crash_loop(pod, now)
+            cause, stable = _crash_loop(pod, now, crashes)
             due += [stable] if cause else []
         left = 0.0 if since is None else (later(since, GRACE) - now).total_seconds()
         if cause and left > 0:
@@ -103,7 +108,9 @@ def causes_of_pods(
     return found, min(due, default=None)
 
 
-def _cause(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> tuple[Cause | None, datetime | None]:
+def _cause(
+    pod: PodSeen, queue: str, unadmitted: Mapping[str, str], crashes: int
+) -> tuple[Cause | None, datetime | None]:
     """Return why a pod does not run, and since when if that is worth reporting only after a while."""
     node, placed = text(spec_of(pod.document).get("nodeName")), scheduled(pod.document)
     if pod.deleted is not None:
@@ -120,7 +127,7 @@ def _cause(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> tuple[Cau
         if not placed:
             return Cause(Topic.SCHEDULER, "no scheduler has considered it"), pod.created
         return Cause(Topic.NODES, text(placed.get("message"))), None
-    return (next(_of_containers(pod), None), None) if pod.is_live else (None, None)
+    return (next(_of_containers(pod, crashes), None), None) if pod.is_live else (None, None)
 
 
 def _of_deletion(pod: PodSeen, node: str) -> Cause | None:
@@ -145,13 +152,13 @@ def _gate(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> Cause:
     return Cause(Topic.GATE, f"Kueue has not admitted it to queue {queue}{reason or unknown}")
 
 
-def _of_containers(pod: PodSeen) -> Iterator[Cause]:
+def _of_containers(pod: PodSeen, crashes: int) -> Iterator[Cause]:
     """Yield why containers wait."""
     for status in pod.all_containers:
         waiting = mapping(mapping(status.get("state")).get("waiting"))
         reason, message, name = text(waiting.get("reason")), text(waiting.get("message")), text(status.get("name"))
         if reason == _CRASH_LOOP:
-            yield from [_crashes(status)] if _restarts(status) >= _CRASHES else ()
+            yield from [_crashes(status)] if _restarts(status) >= crashes else ()
         elif reason in _PULLS:
             image = text(status.get("image"))
             yield Cause(Topic.IMAGE, f"ImagePullBackOff{f': image {image}' if image else ''}", detail=message)
@@ -159,7 +166,7 @@ def _of_containers(pod: PodSeen) -> Iterator[Cause]:
             yield Cause(Topic.CONTAINER, f"{reason}: {message}", detail=f"container {name}" if name else "")
 
 
-def _crash_loop(pod: PodSeen, now: datetime) -> tuple[Cause | None, float]:
+def _crash_loop(pod: PodSeen, now: datetime, crashes: int) -> tuple[Cause | None, float]:
     """Return which container is in a crash loop although it does not wait now, and the seconds until it is stable.
 
     The cause is that of containers that wait: the status does not change with each start and end of a container.
@@ -168,7 +175,7 @@ def _crash_loop(pod: PodSeen, now: datetime) -> tuple[Cause | None, float]:
         ended = moment(_last_end(status).get("finishedAt"))
         left = (later(ended, BACKOFF_RESET) - now).total_seconds() if ended else 0.0
         has_succeeded = mapping(mapping(status.get("state")).get("terminated")).get("exitCode") == 0
-        if left > 0 and _restarts(status) >= _CRASHES and not has_succeeded:
+        if left > 0 and _restarts(status) >= crashes and not has_succeeded:
             return _crashes(status), left
     return None, 0.0
 

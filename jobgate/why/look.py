@@ -38,7 +38,7 @@ async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace
         )
     ((plural, job),) = jobs.items()
     lists = (PODS, JOBS, EVENTS, CLAIMS, *PODGROUPS, *WORKLOADS)
-    await reader.gather(*(Ref(resource, "", namespace) for resource in lists), Ref(LEASES, LEASE, home))
+    await reader.gather(*(Ref(resource, "", namespace) for resource in lists), Ref(LEASES, LEASE, home), Ref(NODES))
     situation = Situation(refs[plural][0], job, reader.seen, home)
     pending = [
         text(spec_of(claim).get("storageClassName"))
@@ -47,5 +47,5 @@ async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace
     ]
     await reader.gather(*(Ref(CLASSES, name) for name in pending if name))
     if situation.missing or not all(spec_of(pod).get("nodeName") for pod in situation.observed.pods):
-        await reader.gather(Ref(NODES), Ref(PODS))
+        await reader.gather(Ref(PODS))
     return situation

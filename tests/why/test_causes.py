@@ -238,16 +238,47 @@ def test_a_claim_of_a_volcano_job_that_the_runner_creates_is_not_missing() -> No
     assert causes(made) == []
 
 
-def test_a_pod_that_starts_names_its_init_container_and_its_last_warning() -> None:
+MOUNT = event("pod", "FailedMount", 'secret "key" not found')
+INIT = {"initContainerStatuses": [{"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}]}
+RUNS = {"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": stamp(START)}}}]}
+BACKOFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s restarting failed container"}}
+STARTS: list[tuple[str, Object, list[Object], str, str]] = [
+    ("has failed to mount", {}, [MOUNT], "True", 'FailedMount: secret "key" not found'),
+    ("has mounted", {}, [{**MOUNT, "type": "Normal"}], "True", "node n0 has not begun to start it"),
+    ("runs an init container", INIT, [MOUNT], "True", f"init container fetch runs since {stamp(START)}"),
+    (
+        "has just failed",
+        {"containerStatuses": [{"name": "main", "restartCount": 1, "state": BACKOFF}]},
+        [],
+        "True",
+        "CrashLoopBackOff: container main",
+    ),
+    ("starts on a dead node", INIT, [], "Unknown", "node n0 is not ready"),
+    ("runs on a dead node", RUNS, [], "Unknown", "node n0 is not ready"),
+    ("runs", RUNS, [MOUNT], "True", ""),
+    ("has ended on a dead node", {"phase": "Succeeded"}, [], "Unknown", ""),
+]
+
+
+@pytest.mark.parametrize(("case", "status", "events", "ready", "expected"), STARTS, ids=[case for case, *_ in STARTS])
+def test_a_pod_that_has_a_node_and(case: str, status: Object, events: list[Object], ready: str, expected: str) -> None:
     world = settled(dijob(task(1)))
     pod = world.pod()
-    pod["spec"]["nodeName"] = "n0"
-    init = {"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}
-    pod["status"] = {"phase": "Pending", "initContainerStatuses": [init]}
-    mount = event(pod["metadata"]["uid"], "FailedMount", 'secret "key" not found')
-    found = [text.partition(": ")[2] for _, text in causes(world, {EVENTS: [mount]})]
-    assert found == [f"init container fetch runs since {stamp(START)}", 'FailedMount: secret "key" not found']
-    assert len(causes(world, {EVENTS: [{**mount, "type": "Normal"}]})) == 1
+    pod["metadata"]["uid"], pod["spec"]["nodeName"] = "pod", "n0"
+    pod["status"] = {"phase": "Pending", **status}
+    found = [text.partition(": ")[2] for _, text in causes(world, {EVENTS: events, NODES: [node("n0", "4", ready)]})]
+    assert len(found) == bool(expected), (case, found)
+    assert not expected or found[0].startswith(expected)
+
+
+def test_pods_with_the_same_cause_are_one() -> None:
+    world = settled(dijob(task(3)))
+    for pod in world.pods:
+        pod["spec"]["nodeName"] = "n0"
+    ((topic, text),) = causes(world, {NODES: [node("n0", "4", "Unknown")]})
+    assert topic == "node"
+    assert text.startswith("pods train-work-0-")
+    assert text.count(", train-work-") == 2
 
 
 def test_the_image_is_named_with_the_message_of_the_kubelet() -> None:
