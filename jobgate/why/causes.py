@@ -22,24 +22,11 @@ from jobgate.runner.lost import NODES
 from jobgate.runner.progress import progress_of, tasks_of
 from jobgate.runner.rivals import holder
 from jobgate.runner.seen import CLAIMS, JOBS, PODS, controllers_of
-from jobgate.runner.subject import (
-    END,
-    LONG_AGO,
-    Observed,
-    PodSeen,
-    Sight,
-    Subject,
-    condition,
-    later,
-    look,
-    moment,
-    read,
-    uid_of,
-)
+from jobgate.runner.subject import END, LONG_AGO, Observed, PodSeen, Sight, Subject, later, look, moment, read, uid_of
 from jobgate.runner.uncreated import add_reasons, last_time, why_uncreated
 from jobgate.runner.waiting import GRACE, Cause, Topic, cause_of_group, causes_of_pods, in_order
 from jobgate.runner.workloads import reason_of
-from jobgate.why.nodes import causes_of_nodes
+from jobgate.why.nodes import causes_of_nodes, is_ready
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 CLASSES: Final = Resource("storageclasses", "v1", "storage.k8s.io")
@@ -99,6 +86,11 @@ class Situation:
         """Return what was listed of resources in the namespace of the job, as far as it could be read."""
         namespace = text(metadata_of(self.document).get("namespace"))
         return [stored for resource in resources for stored in self.seen.all(resource, namespace) or ()]
+
+    @property
+    def nodes(self) -> Sequence[Mapping[str, Any]] | None:
+        """All nodes; None if they could not be read."""
+        return self.seen.all(NODES)
 
     @cached_property
     def observed(self) -> Observed:
@@ -241,10 +233,9 @@ def _of_claims(situation: Situation) -> Iterator[Cause]:
 def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     """Yield what holds pods back, with what nodes lack instead of the scheduler's message if that is known."""
     observed, seen = situation.observed, situation.seen
-    nodes, running = (seen.all(each) if Ref(each) in seen.lists else None for each in (NODES, PODS))
+    nodes, running = situation.nodes, seen.all(PODS) if Ref(PODS) in seen.lists else None
     pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
-    queue = next((name for pod in observed.pods if (name := text(labels_of(pod).get(KUEUE_QUEUE)))), "")
-    found, _ = causes_of_pods(pods.items(), observed.now, queue, observed.unadmitted, crashes=1)
+    found, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
     said = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
     unplaced = [(name, spec_of(pods[name].document)) for name in said]
     lacking = [*causes_of_nodes(unplaced, nodes or (), running)] if nodes is not None else []
@@ -252,13 +243,10 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     known = {name for cause in lacking for name in cause.pods}
     for cause in found:
         names = tuple(name for name in cause.pods if name not in known)
-        end = moment(metadata_of(pods[cause.pods[0]].document).get("deletionTimestamp"))
-        until = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC, by default of --replace-lost-after" if end else ""
-        detail = (
-            f"the runner replaces it at {until}, unless others can write to its volumes"
-            if "node" in cause.what and end
-            else cause.detail
-        )
+        end, detail = moment(metadata_of(pods[cause.pods[0]].document).get("deletionTimestamp")), cause.detail
+        if end and situation.sight and "node" in cause.what:
+            when = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC by default, unless others can write to its volumes"
+            detail = f"the runner replaces it at {when}"
         if names and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
             yield cause._replace(pods=names, detail=detail)
     if nodes is not None:
@@ -272,8 +260,7 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
 def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
     """Yield what keeps a pod that has a node from running."""
     node, event = text(spec_of(pod.document).get("nodeName")), situation.events.get(pod.uid, {})
-    nodes = (situation.seen.all(NODES) if Ref(NODES) in situation.seen.lists else None) or ()
-    states = {metadata_of(each).get("name"): condition(mapping(each.get("status")), "Ready") for each in nodes}
+    dead = {metadata_of(each).get("name") for each in situation.nodes or () if not is_ready(each)}
     running = [
         f"init container {status.get('name')} runs since {since}"
         for status in pod.all_containers
@@ -281,7 +268,7 @@ def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
     ]
     if not node or not pod.is_live:
         return
-    if not states.get(node, True):
+    if node in dead:
         yield Cause(Topic.NODE, f"node {node} is not ready", pods=(name,))
     elif pod.phase == "Pending" and (running or event.get("type") == "Warning"):
         what = running[0] if running else f"{event.get('reason')}: {event.get('message')}"

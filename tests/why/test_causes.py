@@ -37,6 +37,7 @@ def answer(
         Ref(LEASES, "jobgate-runner", HOME): objects.get("lease", LEASE),
     }
     missing: dict[Ref, Any] = {Ref(resource, "", "lab"): [] for resource in (EVENTS, CLAIMS, *WORKLOADS)}
+    missing[Ref(NODES)] = NotChecked("this account cannot list nodes")
     seen = ClusterSnapshot(stored, _Lists({**missing, **refs}), clock=Reading(NOW, timedelta()))
     kind = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
     assert kind is not None
