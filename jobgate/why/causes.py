@@ -143,13 +143,12 @@ def explain(situation: Situation) -> Answer:
     runs = "Running" in phases and "Pending" not in phases
     if subject and sight:
         progress = progress_of(subject, sight)
-        runs, message = progress.phase is RunPhase.RUNNING, progress.message
+        runs, message = progress.phase is RunPhase.RUNNING, _message(status) or progress.message
     causes: dict[tuple[Topic, str], Cause] = {}
     for cause in _causes(situation):
-        first = causes.get(
-            (cause.topic, cause.what), cause._replace(fix=cause.fix or _FIXES.get(cause.topic, ""), pods=())
-        )
-        causes[cause.topic, cause.what] = first._replace(pods=first.pods + cause.pods)
+        key, fix = (cause.topic, cause.what), cause.fix or _FIXES.get(cause.topic, "")
+        pods = causes[key].pods if key in causes else ()
+        causes[key] = cause._replace(fix=fix, pods=pods + cause.pods)
     return Answer(job, "runs" if runs else "waits", message, tuple(in_order(causes.values())))
 
 
@@ -165,11 +164,8 @@ def _causes(situation: Situation) -> Iterator[Cause]:
 def _of_job(situation: Situation) -> Iterator[Cause]:
     """Yield why nothing is done for a job, whatever its pods are like."""
     document, subject, observed = situation.document, situation.subject, situation.observed
-    metadata, status, suspended = (
-        metadata_of(document),
-        mapping(document.get("status")),
-        spec_of(document).get("suspend"),
-    )
+    metadata, status = metadata_of(document), mapping(document.get("status"))
+    suspended = subject.suspended if subject else spec_of(document).get("suspend") is True
     lease = situation.seen.get(LEASES, LEASE, situation.home)
     created = moment(metadata.get("creationTimestamp")) or LONG_AGO
     queue, message = text(labels_of(document).get(KUEUE_QUEUE)), _message(status)
@@ -184,10 +180,10 @@ def _of_job(situation: Situation) -> Iterator[Cause]:
         yield Cause(Topic.STOPPED, f"it is being deleted; finalizers: {', '.join(metadata.get('finalizers', ()))}")
     if subject and subject.runner.is_paused(status):
         yield Cause(Topic.STOPPED, "it is paused", "continue it with the client that paused it")
-    if suspended is True and queue:
+    if suspended and queue:
         why = "; ".join(filter(None, observed.unadmitted.values())) or "see kubectl get workloads"
         yield Cause(Topic.QUEUE, f"Kueue has not admitted it to queue {queue}: {why}")
-    elif suspended is True:
+    elif suspended:
         yield Cause(Topic.STOPPED, "it is suspended", "set spec.suspend to false")
     elif subject and subject.state.held:
         fix = "annotate the job with jobgate.dev/command=ResumeJob"

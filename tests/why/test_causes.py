@@ -17,7 +17,8 @@ from jobgate.plugins.queueing import KUEUE_GROUP, KUEUE_QUEUE
 from jobgate.runner.lost import NODES
 from jobgate.runner.seen import CLAIMS, JOBS, PODS
 from jobgate.why.causes import CLASSES, WORKLOADS, Answer, Situation, explain
-from tests.runner.world import KINDS, START, World, dijob, queued, stamp, task, vcjob, vctask
+from tests.runner.test_rendering import example
+from tests.runner.world import KINDS, START, World, dijob, queued, stamp, stored, task, torchjob, vcjob, vctask
 from tests.why.test_nodes import node
 
 Object = dict[str, Any]
@@ -147,11 +148,22 @@ def test_a_job_that_is_stopped_says_how_to_go_on() -> None:
         assert causes(World(job)) == [("stopped", what)]
 
 
-def test_a_job_in_a_queue_gives_the_answer_of_its_status() -> None:
-    world = World(queued(dijob(task(1))))
+@pytest.mark.parametrize(
+    "job", [dijob(task(1)), vcjob(), torchjob(), stored(example("mxjob/dist.yaml"))], ids=lambda job: str(job["kind"])
+)
+def test_a_job_in_a_queue_gives_the_answer_of_its_status(job: Object) -> None:
+    world = World(queued(job))
     world.verdict = "queue a has 2 of pods, the job asks for 1, and the jobs before it leave 0"
     world.settle()
     assert causes(world) == [("queue", world.verdict)]
+
+
+def test_what_the_runner_reports_is_given_if_nothing_else_is_known() -> None:
+    world = World(dijob(task(1)))
+    world.job["status"]["conditions"] = [
+        {"type": "Pending", "status": "True", "message": "Service train is in the way"}
+    ]
+    assert (answer(world).state, answer(world).message) == ("waits", "Service train is in the way")
 
 
 def test_a_job_that_grows_beyond_its_queue_says_so() -> None:
