@@ -8,9 +8,9 @@ controller, and set the annotation by which a group of Kueue ends.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
+from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import (
     GROUP,
@@ -23,7 +23,19 @@ from jobgate.installation.policies import (
     within_bounds,
 )
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
+from jobgate.installation.tree import (
+    ITEM,
+    Expression,
+    ForEach,
+    If,
+    all_of,
+    any_of,
+    begins,
+    has,
+    joined,
+    negated,
+    setting,
+)
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
@@ -43,6 +55,9 @@ ACCOUNT: Final = "jobgate-runner"
 LEASE: Final = "jobgate-runner"
 SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
+
+#: A kind, and the kind of the jobs that are created from its objects.
+_Creator: TypeAlias = tuple[JobKind, JobKind]
 
 _RUN: Final = setting("run")
 _QUEUES: Final = setting("queues")
@@ -74,21 +89,24 @@ _KUEUE: Final = KUEUE_CRD.partition(".")[2]
 
 def runner(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the objects of the runner."""
-    kinds = [kind for kind in kinds if runner_of(kind) is not None]
+    every = tuple(kinds)
+    kinds = [kind for kind in every if runner_of(kind) is not None]
     if not kinds:
         return []
+    creators = [(kind, made) for kind in every if (made := kind.creates) is not None and made in kinds]
     queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
         If(
             _RUN,
             [
                 account(ACCOUNT),
-                *bound(ACCOUNT, _rules(kinds)),
+                *bound(ACCOUNT, [*_rules(kinds), *_creating_rules(creators)]),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
-                *_policy(),
+                *_policy(creators),
                 *_labels(),
                 *_together(kinds),
-                If(RUNS, [If(_QUEUES, queues), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                *(If(_creating(*creator), _authors(*creator)) for creator in creators),
+                If(RUNS, [If(_QUEUES, queues), _deployment(creators), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
     ]
@@ -150,8 +168,51 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def _policy() -> list[dict[str, Any]]:
-    """Return the policy that lets the runner write only objects of jobs that it runs."""
+def _creating(kind: JobKind, made: JobKind) -> Expression:
+    """Return whether the runner creates jobs of the second kind from objects of the first."""
+    return all_of(kind_on(kind), has(_RUN, made.qualified_plural))
+
+
+def _creating_rules(creators: Iterable[_Creator]) -> list[If]:
+    """Return the rules to create jobs from objects of these kinds."""
+    creates: dict[tuple[str, str], list[Expression]] = {}
+    for kind, made in creators:
+        creates.setdefault((made.group, made.plural), []).append(_creating(kind, made))
+    return [
+        *(
+            If(
+                _creating(kind, made),
+                [
+                    rule(kind.group, kind.plural, verbs=READ),
+                    rule(kind.group, f"{kind.plural}/status", verbs=("patch",)),
+                    rule(kind.group, f"{kind.plural}/finalizers", verbs=("update",)),
+                ],
+            )
+            for kind, made in creators
+        ),
+        *(If(any_of(tests), rule(*jobs, verbs=("create",))) for jobs, tests in creates.items()),
+    ]
+
+
+def _authors(kind: JobKind, jobs: JobKind) -> list[dict[str, Any]]:
+    """Return the policy that only users who may create jobs write objects from which the runner creates jobs."""
+    may = f"authorizer.group('{jobs.group}').resource('{jobs.plural}').namespace(request.namespace).check('create')"
+    condition = "oldObject == null || object.spec != oldObject.spec"
+    message = f"jobgate creates {jobs.qualified_plural} from it: you need the right to create these"
+    constraints = {"resourceRules": [rules(kind.group, kind.plural, operations=("CREATE", "UPDATE"))]}
+    return policy(
+        f"{ACCOUNT}-{kind.plural}", constraints, [validation(f"{may}.allowed()", message)], condition=condition
+    )
+
+
+def _policy(creators: Iterable[_Creator]) -> list[dict[str, Any]]:
+    """Return the policy that lets the runner write only objects of jobs that it runs, and jobs from creators."""
+    made = {(jobs.group, jobs.plural) for _, jobs in creators}
+    created = f"request.resource.group in {sorted(group for group, _ in made)}"
+    creates = (
+        f"!({created}) || object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false) "
+        f"&& owner.kind in {sorted(kind.kind for kind, _ in creators)})"
+    )
     constraints = {
         "resourceRules": [
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
@@ -159,6 +220,7 @@ def _policy() -> list[dict[str, Any]]:
             rules("", "pods", operations=("UPDATE", "DELETE")),
             rules("", "persistentvolumeclaims", operations=("CREATE",)),
             *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
+            *(rules(group, plural, operations=("CREATE",)) for group, plural in sorted(made)),
         ]
     }
     owned = (
@@ -186,8 +248,9 @@ def _policy() -> list[dict[str, Any]]:
             for_resource("pods", same),
             f"this account may only remove the finalizer {FINALIZER} from pods, and set {KUEUE_RETRIABLE}=false",
         ),
-        validation(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
-        validation(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
+        validation(f"{created} || variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
+        validation(f"{created} || {owned}", f"{may} only objects that the job of the label {RUN_LABEL} owns"),
+        validation(creates, f"{may} only jobs that are created from an object which owns them"),
     )
     return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
 
@@ -264,10 +327,11 @@ def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     return policy(f"{ACCOUNT}-deletions", constraints, [validation(expression, message)], condition=condition)
 
 
-def _deployment() -> dict[str, Any]:
+def _deployment(creators: Iterable[_Creator]) -> dict[str, Any]:
     args = [
         "run",
         KINDS_FLAG,
+        *(If(negated(kind_on(kind)), f"--without-kind={kind.qualified_plural}") for kind, _ in creators),
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),

@@ -131,7 +131,10 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
         return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
     if kind is None or workload is not None:
         return workload
-    return _job(kind, document, dict(verdict.document), namespace, options)
+    made = kind.creates or kind
+    if made.spec is not kind.spec:
+        return None  # its objects have no pods
+    return _job(made, document, dict(verdict.document), namespace, options)
 
 
 def _job(

@@ -35,6 +35,7 @@ from jobgate.plugins.queueing import (
 )
 from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
+from jobgate.runner.flows.reconciler import FlowReconciler
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.lost import LostPods
 from jobgate.runner.queues.admission import Queues
@@ -85,6 +86,7 @@ class RunnerSettings:
         queues_file: that they are read from again when it changes; None for never.
         replace_lost_after: seconds after which a deleted pod is replaced if its node does not answer; 0 for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
+        flows: whether the Jobs of JobFlows are created.
     """
 
     domain: str
@@ -96,6 +98,7 @@ class RunnerSettings:
     queues_file: Path | None = None
     replace_lost_after: float = REPLACE_LOST_AFTER
     ignored_operators: frozenset[str] = frozenset()
+    flows: bool = False
 
 
 class RunnerController:
@@ -204,8 +207,10 @@ class RunnerController:
         informers += [
             (informer, self._cluster if resource == COMMANDS else ours) for resource, informer in seen.informers.items()
         ]
-        keys = partial(known_jobs, jobs)
-        self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
+        flows = FlowReconciler(territory, writes, self._metrics, self._clock, queue.add)
+        informers += flows.informers(self._cluster) if settings.flows else []
+        keys, reconcile = partial(known_jobs, jobs, flows), partial(flows.before, loop.reconcile)
+        self._work = Work(NAME, queue, reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
             beside: list[Callable[[], Coroutine[None, None, None]]] = []
             if dispatcher is not None:
@@ -324,8 +329,9 @@ async def _serves(cluster: ClusterClient, resource: Resource) -> bool:
     return True
 
 
-def known_jobs(jobs: Jobs) -> Iterator[JobKey]:
-    """Yield all jobs, except of kinds whose cache is unknown: they are reconciled when it is filled again."""
+def known_jobs(jobs: Jobs, flows: FlowReconciler | None = None) -> Iterator[JobKey]:
+    """Yield all jobs and JobFlows, except if their cache is unknown: they are reconciled when it is filled again."""
+    yield from flows.keys() if flows else ()
     for plural, (_, _, informer) in jobs.items():
         with suppress(LookupError):
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping
