@@ -13,7 +13,7 @@ from crdgen.reading import Manifest
 from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
 from jobgate.cli.settings import CRDS, Configured, installation_later
-from jobgate.kinds import BUILT_IN, CREATORS
+from jobgate.kinds import BUILT_IN
 
 if TYPE_CHECKING:
     from jobgate.offline.judge import ReviewOptions, Verdict
@@ -151,10 +151,7 @@ def _additions() -> tuple[frozenset[str], bool]:
 def _may_be_ours(manifest: Manifest, catalogue: frozenset[str], *, installed: bool) -> bool:
     """Return whether an object may be a job or a prerequisite; answers for most objects without loading any kind."""
     group, kind = manifest.object["apiVersion"].rpartition("/")[0], manifest.object["kind"].lower()
-    near = any(
-        group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch")
-        for name, of in BUILT_IN | CREATORS
-    )
+    near = any(group == name.rpartition("/")[0] or (kind == of.lower() and group != "batch") for name, of in BUILT_IN)
     return near or installed or f"{kind}s.{group}.yaml" in catalogue or OURS in manifest.document.text[0]
 
 

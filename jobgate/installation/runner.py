@@ -7,8 +7,8 @@ controller, and set the annotation by which a group of Kueue ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
@@ -23,19 +23,7 @@ from jobgate.installation.policies import (
     within_bounds,
 )
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import (
-    ITEM,
-    Expression,
-    ForEach,
-    If,
-    all_of,
-    any_of,
-    begins,
-    has,
-    joined,
-    negated,
-    setting,
-)
+from jobgate.installation.tree import ITEM, ForEach, If, all_of, begins, has, joined, negated, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
@@ -56,9 +44,7 @@ LEASE: Final = "jobgate-runner"
 SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
-#: A kind, and the kind of the jobs that are created from its objects.
-_Creator: TypeAlias = tuple[JobKind, JobKind]
-
+_BOTH: Final = ("CREATE", "UPDATE")
 _RUN: Final = setting("run")
 _QUEUES: Final = setting("queues")
 _QUEUES_FOLDER: Final = "/etc/jobgate/queues"
@@ -93,19 +79,19 @@ def runner(kinds: Iterable[JobKind]) -> list[Any]:
     kinds = [kind for kind in every if runner_of(kind) is not None]
     if not kinds:
         return []
-    creators = [(kind, made) for kind in every if (made := kind.creates) is not None and made in kinds]
+    creators = [kind for kind in every if kind.creates in kinds]
     queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
         If(
             _RUN,
             [
                 account(ACCOUNT),
-                *bound(ACCOUNT, [*_rules(kinds), *_creating_rules(creators)]),
+                *bound(ACCOUNT, [*_rules(kinds), *_creating(creators, _of_creators(creators))]),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
                 *_policy(creators),
                 *_labels(),
                 *_together(kinds),
-                *(If(_creating(*creator), _authors(*creator)) for creator in creators),
+                *_creating(creators, _authors(creators)),
                 If(RUNS, [If(_QUEUES, queues), _deployment(creators), disruption_budget(ACCOUNT, SELECTOR)]),
             ],
         )
@@ -168,51 +154,41 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def _creating(kind: JobKind, made: JobKind) -> Expression:
-    """Return whether the runner creates jobs of the second kind from objects of the first."""
-    return all_of(kind_on(kind), has(_RUN, made.qualified_plural))
+def _creating(creators: Sequence[JobKind], then: list[Any]) -> list[If]:
+    """Return what is installed if the runner creates jobs from the objects of these kinds."""
+    plurals = [f"{plural}.{group}" for group, plural in _made(creators)]
+    tests = (*map(kind_on, creators), *(has(_RUN, plural) for plural in plurals))
+    return [If(all_of(*tests), then)] if tests else []
 
 
-def _creating_rules(creators: Iterable[_Creator]) -> list[If]:
-    """Return the rules to create jobs from objects of these kinds."""
-    creates: dict[tuple[str, str], list[Expression]] = {}
-    for kind, made in creators:
-        creates.setdefault((made.group, made.plural), []).append(_creating(kind, made))
+def _made(creators: Iterable[JobKind]) -> list[tuple[str, str]]:
+    """Return group and plural of the jobs that are created from the objects of these kinds."""
+    return sorted({(jobs.group, jobs.plural) for kind in creators if (jobs := kind.creates)})
+
+
+def _of_creators(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
+    """Return the rules to create jobs from the objects of these kinds."""
+    suffixes = (("", READ), ("/status", ("patch",)), ("/finalizers", ("update",)))
     return [
-        *(
-            If(
-                _creating(kind, made),
-                [
-                    rule(kind.group, kind.plural, verbs=READ),
-                    rule(kind.group, f"{kind.plural}/status", verbs=("patch",)),
-                    rule(kind.group, f"{kind.plural}/finalizers", verbs=("update",)),
-                ],
-            )
-            for kind, made in creators
-        ),
-        *(If(any_of(tests), rule(*jobs, verbs=("create",))) for jobs, tests in creates.items()),
+        *(rule(kind.group, f"{kind.plural}{suffix}", verbs=verbs) for kind in creators for suffix, verbs in suffixes),
+        *(rule(*jobs, verbs=("create",)) for jobs in _made(creators)),
     ]
 
 
-def _authors(kind: JobKind, jobs: JobKind) -> list[dict[str, Any]]:
+def _authors(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the policy that only users who may create jobs write objects from which the runner creates jobs."""
-    may = f"authorizer.group('{jobs.group}').resource('{jobs.plural}').namespace(request.namespace).check('create')"
-    condition = "oldObject == null || object.spec != oldObject.spec"
-    message = f"jobgate creates {jobs.qualified_plural} from it: you need the right to create these"
-    constraints = {"resourceRules": [rules(kind.group, kind.plural, operations=("CREATE", "UPDATE"))]}
-    return policy(
-        f"{ACCOUNT}-{kind.plural}", constraints, [validation(f"{may}.allowed()", message)], condition=condition
-    )
+    constraints = {"resourceRules": [rules(kind.group, kind.plural, operations=_BOTH) for kind in creators]}
+    may = "authorizer.group('{}').resource('{}').namespace(request.namespace).check('create').allowed()"
+    why = "jobgate creates {1}.{0} from it: you need the right to create these"
+    validations = [validation(may.format(*jobs), why.format(*jobs)) for jobs in _made(creators)]
+    changes = "oldObject == null || object.spec != oldObject.spec"
+    return policy(f"{ACCOUNT}-authors", constraints, validations, condition=changes)
 
 
-def _policy(creators: Iterable[_Creator]) -> list[dict[str, Any]]:
-    """Return the policy that lets the runner write only objects of jobs that it runs, and jobs from creators."""
-    made = {(jobs.group, jobs.plural) for _, jobs in creators}
-    created = f"request.resource.group in {sorted(group for group, _ in made)}"
-    creates = (
-        f"!({created}) || object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false) "
-        f"&& owner.kind in {sorted(kind.kind for kind, _ in creators)})"
-    )
+def _policy(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
+    """Return the policy that lets the runner write only objects of jobs that it runs, and jobs of creators."""
+    created = f"request.resource.group in {[group for group, _ in _made(creators)]}"
+    owner = f"owner.?controller.orValue(false) && owner.kind in {[kind.kind for kind in creators]}"
     constraints = {
         "resourceRules": [
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
@@ -220,7 +196,7 @@ def _policy(creators: Iterable[_Creator]) -> list[dict[str, Any]]:
             rules("", "pods", operations=("UPDATE", "DELETE")),
             rules("", "persistentvolumeclaims", operations=("CREATE",)),
             *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
-            *(rules(group, plural, operations=("CREATE",)) for group, plural in sorted(made)),
+            *(rules(group, plural, operations=("CREATE",)) for group, plural in _made(creators)),
         ]
     }
     owned = (
@@ -250,7 +226,10 @@ def _policy(creators: Iterable[_Creator]) -> list[dict[str, Any]]:
         ),
         validation(f"{created} || variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
         validation(f"{created} || {owned}", f"{may} only objects that the job of the label {RUN_LABEL} owns"),
-        validation(creates, f"{may} only jobs that are created from an object which owns them"),
+        validation(
+            f"!({created}) || object.metadata.?ownerReferences.orValue([]).exists(owner, {owner})",
+            f"{may} only jobs that are created from an object which owns them",
+        ),
     )
     return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
 
@@ -261,12 +240,11 @@ def _labels() -> list[dict[str, Any]]:
     The runner and the pod webhook recognize the objects of a job by their labels, which any user could write without
     the policy. It does not apply to administrators: users who may change policies.
     """
-    both = ("CREATE", "UPDATE")
     # Writes to the status subresources can change metadata, too.
     constraints = {
         "resourceRules": [
-            rules("batch", "jobs", "jobs/status", operations=both),
-            rules("", "pods", "pods/status", operations=both),
+            rules("batch", "jobs", "jobs/status", operations=_BOTH),
+            rules("", "pods", "pods/status", operations=_BOTH),
         ]
     }
     marked = " || ".join(
@@ -327,11 +305,11 @@ def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     return policy(f"{ACCOUNT}-deletions", constraints, [validation(expression, message)], condition=condition)
 
 
-def _deployment(creators: Iterable[_Creator]) -> dict[str, Any]:
+def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
     args = [
         "run",
         KINDS_FLAG,
-        *(If(negated(kind_on(kind)), f"--without-kind={kind.qualified_plural}") for kind, _ in creators),
+        *(If(negated(kind_on(kind)), f"--without-kind={kind.qualified_plural}") for kind in creators),
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),

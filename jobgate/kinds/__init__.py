@@ -14,19 +14,15 @@ if TYPE_CHECKING:
     from jobgate.jobs.kind import JobKind
     from webhook import Registry
 
-__all__ = ["BUILT_IN", "CREATORS", "ENTRY_POINT", "built_in", "installed"]
+__all__ = ["BUILT_IN", "ENTRY_POINT", "built_in", "installed"]
 
-#: The built-in kinds of job by apiVersion and kind, in the order in which they are rendered, and where they are. They
-#: are imported when they are used: their models take most of a second, and many commands need only one kind.
+#: The built-in kinds by apiVersion and kind, in the order in which they are rendered, and where they are. They are
+#: imported when they are used: their models take most of a second, and many commands need only one kind.
 BUILT_IN: Final = {
     ("diengine.opendilab.org/v2alpha1", "DIJob"): "jobgate.kinds.dijob:DIJOB",
     ("batch.volcano.sh/v1alpha1", "Job"): "jobgate.kinds.vcjob:VCJOB",
     ("mxnet.mlkube.io/v1beta1", "MxJob"): "jobgate.kinds.mxjob:MXJOB",
     ("train.distributed.io/v1alpha1", "TorchJob"): "jobgate.kinds.torchjob:TORCHJOB",
-}
-
-#: The kinds from whose objects jobs are created.
-CREATORS: Final = {
     ("flow.volcano.sh/v1alpha1", "JobFlow"): "jobgate.kinds.vcjob.flow:JOBFLOW",
     ("flow.volcano.sh/v1alpha1", "JobTemplate"): "jobgate.kinds.vcjob.flow:JOBTEMPLATE",
 }
@@ -35,8 +31,8 @@ ENTRY_POINT: Final = "jobgate.kinds"
 
 
 def built_in() -> tuple[JobKind, ...]:
-    """Return the kinds of job that come with jobgate, in the order in which they are rendered."""
-    return tuple(map(resolve_name, BUILT_IN.values()))
+    """Return the kinds that come with jobgate, in this order, but for those whose objects only create jobs."""
+    return tuple(kind for kind in map(resolve_name, BUILT_IN.values()) if kind.creates is None)
 
 
 def installed() -> Registry[JobKind]:
@@ -51,6 +47,4 @@ def installed() -> Registry[JobKind]:
     from jobgate.packages import provided
     from webhook import Registry
 
-    return Registry(
-        provided(ENTRY_POINT, JobKind), {name: partial(resolve_name, at) for name, at in (BUILT_IN | CREATORS).items()}
-    )
+    return Registry(provided(ENTRY_POINT, JobKind), {name: partial(resolve_name, at) for name, at in BUILT_IN.items()})

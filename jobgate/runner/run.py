@@ -207,7 +207,7 @@ class RunnerController:
         informers += [
             (informer, self._cluster if resource == COMMANDS else ours) for resource, informer in seen.informers.items()
         ]
-        flows = FlowReconciler(territory, writes, self._metrics, self._clock, queue.add)
+        flows = FlowReconciler(territory, writes, self._clock, queue.add)
         informers += flows.informers(self._cluster) if settings.flows else []
         keys, reconcile = partial(known_jobs, jobs, flows), partial(flows.before, loop.reconcile)
         self._work = Work(NAME, queue, reconcile, keys, settings.resync, WORKERS, self._metrics, informers)

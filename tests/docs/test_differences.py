@@ -106,7 +106,6 @@ CLAIMS = [
     Claim("jobflow", "all rules of the [Volcano Job]", as_template(vc.job(vc.task("a"), minAvailable=2)), "denied spec.minAvailable"),
     Claim("jobflow", "two flows may have one name", jobflow(flow("a"), flow("a")), "denied spec.flows[1].name"),
     Claim("jobflow", "names the flow, the target", jobflow(flow("a", "b"), flow("b", "a")), "denied spec.flows[1].dependsOn.targets[0]"),
-    Claim("jobflow", "a JobFlow without flows", jobflow(), "denied spec.flows"),
     Claim("jobflow", "`<JobFlow>-<flow>` at most 59", jobflow(flow("a" * 54)), "denied spec.flows[0].name"),
     Claim("jobflow", "`probe` and `patch`", jobflow(flow("a", patch={"jobSpec": {}})), "warned spec.flows[0].patch"),
     # Volcano

@@ -8,7 +8,7 @@ import pytest
 
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
-from jobgate.runner.flows.plan import FlowPlan, job_from, plan, report
+from jobgate.runner.flows.plan import due, job_from, report
 from tests.kinds.vcjob.jobs import job, task
 from tests.kinds.vcjob.test_flows import as_template, flow, jobflow
 
@@ -24,11 +24,11 @@ def stored(*flows: Any, status: Any = None, **spec: Any) -> dict[str, Any]:
 
 
 def made(**phases: str) -> dict[str, dict[str, Any]]:
-    """Return Jobs of these phases, by name; the keys are the names of their flows."""
+    """Return Jobs of these phases, by the names of their flows."""
     return {
-        f"train-{name}": {
+        name: {
             "metadata": {"name": f"train-{name}", "creationTimestamp": CREATED},
-            "status": {"state": {"phase": phase}, "runningDuration": "90s"},
+            "status": {"state": {"phase": phase, "lastTransitionTime": "2026-01-01T11:01:30Z"}},
         }
         for name, phase in phases.items()
     }
@@ -49,27 +49,19 @@ def made(**phases: str) -> dict[str, dict[str, Any]]:
     ],
 )
 def test_a_job_is_created_when_those_before_it_are_completed(phases: dict[str, str], expected: list[str]) -> None:
-    assert plan(stored(*DIAMOND), made(**phases)) == FlowPlan(create=tuple(expected))
+    assert due(stored(*DIAMOND), made(**phases)) == expected
 
 
 def test_a_completed_job_that_is_gone_counts_and_another_is_created_again() -> None:
     entries = [{"name": "train-a", "state": "Completed"}, {"name": "train-b", "state": "Running"}]
     document = stored(*DIAMOND, status={"jobStatusList": entries, "state": {"phase": "Running"}})
-    assert plan(document, made(c="Running")) == FlowPlan(create=("b",))
+    assert due(document, made(c="Running")) == ["b"]
     assert report(document, made(c="Running"), [], NOW)["completedJobs"] == ["train-a"]
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Terminating", "Succeed"])
 def test_a_flow_that_has_ended_creates_nothing(phase: str) -> None:
-    assert plan(stored(*DIAMOND, status={"state": {"phase": phase}}), made(a="Completed")) == FlowPlan()
-
-
-def test_the_jobs_of_a_flow_that_has_succeeded_are_deleted_if_it_says_so() -> None:
-    jobs = made(a="Completed", b="Completed")
-    document = stored(flow("a"), flow("b"), jobRetainPolicy="delete", status={"state": {"phase": "Succeed"}})
-    assert plan(document, jobs) == FlowPlan(delete=("train-a", "train-b"))
-    document["spec"]["jobRetainPolicy"] = "retain"
-    assert plan(document, jobs) == FlowPlan()
+    assert due(stored(*DIAMOND, status={"state": {"phase": phase}}), made(a="Completed")) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +111,7 @@ def test_the_phases_that_a_job_has_been_in_are_kept_until_it_is_created_again() 
         {"startTimestamp": "2026-01-01T13:00:00Z", "state": "Completed"},
     ]
     other = made(a="Running")
-    other["train-a"]["metadata"]["creationTimestamp"] = "2026-01-01T12:30:00Z"
+    other["a"]["metadata"]["creationTimestamp"] = "2026-01-01T12:30:00Z"
     (history,) = report(document, other, [], later)["jobStatusList"][0]["runningHistories"]
     assert history["startTimestamp"] == "2026-01-01T13:00:00Z"
 
@@ -131,12 +123,9 @@ def test_a_failed_flow_says_which_job_failed_and_keeps_it() -> None:
     assert report(document, {}, [], NOW)["state"]["message"] == "train-b failed: no more Jobs are created"
 
 
-def test_a_job_of_a_removed_flow_stays_in_the_status() -> None:
-    document = stored(*DIAMOND)
-    document["status"] = report(document, made(a="Completed", b="Running"), [], NOW)
-    document["spec"]["flows"] = [flow("a"), flow("e", "a")]
-    assert plan(document, made(a="Completed", b="Running")) == FlowPlan(create=("e",))
-    assert report(document, made(a="Completed", b="Running"), [], NOW)["runningJobs"] == ["train-b"]
+def test_a_flow_that_is_added_starts_and_one_that_is_removed_counts_no_more() -> None:
+    document = stored(flow("a"), flow("e", "a"))
+    assert due(document, made(a="Completed")) == ["e"]
 
 
 def test_a_created_job_is_named_marked_and_owned_as_by_volcano_and_passes_admission() -> None:
@@ -177,7 +166,7 @@ def test_every_random_flow_runs_in_order_to_its_end() -> None:
         chance.shuffle(flows)
         document, jobs, done = stored(*flows), dict[str, Any](), set[str]()
         for _ in range(200):
-            for name in plan(document, jobs).create:
+            for name in due(document, jobs):
                 assert done >= set(targets[name]), (seed, name)
                 assert name not in done, (seed, name)
                 jobs |= made(**{name: ""})
@@ -187,10 +176,10 @@ def test_every_random_flow_runs_in_order_to_its_end() -> None:
             for name, each in [*jobs.items()]:
                 state = each["status"]["state"]
                 if state["phase"] == "Completed":
-                    if chance.random() < 0.3 and name in (document["status"]["completedJobs"] or ()):
+                    if chance.random() < 0.3 and f"train-{name}" in (document["status"]["completedJobs"] or ()):
                         del jobs[name]
                 elif chance.random() < 0.5:
                     state["phase"] = {"": "Pending", "Pending": "Running", "Running": "Completed"}[state["phase"]]
-                    done |= {name.removeprefix("train-")} if state["phase"] == "Completed" else set()
+                    done |= {name} if state["phase"] == "Completed" else set()
         assert done == set(names), seed
         assert document["status"]["state"]["phase"] == "Succeed", seed

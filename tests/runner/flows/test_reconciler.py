@@ -9,7 +9,6 @@ import pytest
 
 from jobgate.cluster import Resource
 from jobgate.cluster.informer import ApiError
-from jobgate.controller import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
 from jobgate.runner.flows.reconciler import FlowReconciler
@@ -19,7 +18,7 @@ from tests.runner.flows.test_plan import DIAMOND, NOW, stored
 from tests.runner.queues.test_waiting import fill
 from tests.runner.world import merge
 
-FLOWS, TEMPLATES = "jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"
+FLOWS = "jobflows.flow.volcano.sh"
 DENIAL = ApiError(422, "Invalid", "spec.queue: Forbidden")
 
 
@@ -85,9 +84,7 @@ class Look:
         self.asked: list[tuple[str, ...]] = []
         self.territory = Territory()
         fill(self.territory.namespaces, [])
-        self.flows = FlowReconciler(
-            self.territory, self.server, ControllerMetrics(), lambda: NOW, lambda key, _: self.asked.append(key)
-        )
+        self.flows = FlowReconciler(self.territory, self.server, lambda: NOW, self.asked.append)
         self.fill()
 
     def fill(self, *outdated: str) -> None:
@@ -142,6 +139,16 @@ def test_a_diamond_runs_in_order_to_its_end_and_its_jobs_are_deleted() -> None:
     assert look.once() is ReconcileResult.FINE
     assert sorted(look.status["completedJobs"]) == [f"train-{name}" for name in "abcd"]
     assert [reason for reason, _ in look.server.events if reason != "Created"] == ["Pending", "Running", "Succeed"]
+
+
+@pytest.mark.parametrize(("phase", "policy"), [("Succeed", "retain"), ("Failed", "delete")])
+def test_other_jobs_are_kept(phase: str, policy: str) -> None:
+    look = Look(("jobflows", stored(flow("a"), jobRetainPolicy=policy)), template("a"))
+    look.once()
+    look.ends("train-a", "Completed" if phase == "Succeed" else "Failed")
+    look.once()
+    look.once()
+    assert (look.status["state"]["phase"], look.jobs()) == (phase, ["train-a"])
 
 
 def test_a_cache_without_the_created_job_creates_no_other() -> None:
@@ -204,19 +211,13 @@ def test_a_job_of_another_is_not_taken_for_one_of_the_flow() -> None:
     look.ends("train-a")
     assert look.once() is ReconcileResult.AGAIN
     assert look.jobs() == ["train-a"]
-    assert "train-a exists, and does not belong to this JobFlow" in look.status["state"]["message"]
+    assert "train-a exists, and is not of this JobFlow" in look.status["state"]["message"]
 
 
 def test_a_template_lists_its_jobs() -> None:
     look = diamond()
     look.once()
-    look.fill()
-    look.asked.clear()
-    look.flows._job_changed(("lab", "train-a"))
-    assert look.asked == [(FLOWS, "lab", "train"), (TEMPLATES, "lab", "a")]
-    assert look.once(key=(TEMPLATES, "lab", "a")) is ReconcileResult.STATUS
     assert look.server.objects["jobtemplates", "a"]["status"] == {"jobDependsOnList": ["train-a"]}
-    assert look.once(key=(TEMPLATES, "lab", "a")) is ReconcileResult.FINE
 
 
 def test_a_deleted_job_wakes_its_flow() -> None:

@@ -3,34 +3,18 @@
 from dataclasses import replace
 
 from jobgate.jobs.binding import bind
-from jobgate.kinds.vcjob.flow.models import FLOW, TEMPLATE
-from jobgate.kinds.vcjob.flow.names import JOB, TEMPLATES
-from jobgate.kinds.vcjob.flow.rules import RULES, TEMPLATE_RULES, flows_of
-from jobgate.kinds.vcjob.flow.template import TEMPLATE_DEFAULTS, as_job
+from jobgate.kinds.vcjob import VCJOB
+from jobgate.kinds.vcjob.flow import rules
+from jobgate.kinds.vcjob.flow.models import FLOW, TEMPLATE, TEMPLATES
 from jobgate.kinds.vcjob.operator import QUEUES, VOLCANO
 
-__all__ = ["JOBFLOW", "JOBTEMPLATE"]
+_OPERATOR = replace(VOLCANO, members=None)
+_TEMPLATE = bind(TEMPLATE, operator=_OPERATOR, rules=rules.OF_TEMPLATES, watches=(QUEUES,), creates=VCJOB)
+_TASKS = {"tasks": "flows"}
 
-#: A JobTemplate is judged as a Volcano Job with the same spec.
-JOBTEMPLATE = replace(
-    bind(
-        TEMPLATE,
-        operator=replace(VOLCANO, members=None),
-        defaults=TEMPLATE_DEFAULTS,
-        rules=TEMPLATE_RULES,
-        watches=(QUEUES,),
-        creates=JOB,
-    ),
-    view=as_job,
-)
-
-JOBFLOW = bind(
-    FLOW,
-    operator=replace(VOLCANO, members=None, pod_name="{job}-{task}"),
-    tasks=flows_of,
-    fields={"tasks": "flows"},
-    rules=RULES,
+JOBTEMPLATE = replace(_TEMPLATE, defaults=rules.TEMPLATE_DEFAULTS, view=rules.as_job)
+JOBFLOW = replace(
+    bind(FLOW, operator=_OPERATOR, tasks=rules.flows_of, fields=_TASKS, rules=rules.OF_FLOWS, creates=VCJOB),
     watches=(TEMPLATES,),
-    creates=JOB,
     part="flow",
 )
