@@ -86,7 +86,7 @@ async def look(
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
     """
-    reader = _SnapshotReader(client)
+    reader = SnapshotReader(client)
     await reader.first()
     await reader.gather(
         *(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
@@ -172,7 +172,7 @@ async def _served(
     return await asyncio.gather(*map(probe, dict.fromkeys(addresses)))
 
 
-class _SnapshotReader:
+class SnapshotReader:
     """Reads objects, lists and permissions into the snapshot `seen`."""
 
     def __init__(self, client: Client) -> None:

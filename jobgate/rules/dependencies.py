@@ -14,7 +14,7 @@ from jobgate.jobs.operator import runs_here
 from jobgate.jobs.task import Task
 from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
-from webhook.text import shown
+from webhook.text import first_of, shown
 
 #: Maximum number of names that are compared with missing ones, for hints.
 COMPARED: Final = 1000
@@ -53,10 +53,11 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
     for waiting in _waiting(job):
         for place, name, written in waiting.names:
             if name not in known:
-                candidates = [*{task.written_name: task for task in known.values()}.values()]
                 part, close = job.kind.part, get_close_matches(name[:LABEL_LIMIT], known, n=1) if left > 0 else ()
                 hint = f"did you mean {_displayed(known[close[0]])}? " if close else ""
-                listed = f"the job's {part}s are {_listed(candidates)}" if known else f"no {part} of the job has a name"
+                candidates = {task.written_name: task for task in known.values()}
+                names = first_of([*map(_displayed, candidates.values())], NAMED_TASKS)
+                listed = f"the job's {part}s are {names}" if names else f"no {part} of the job has a name"
                 yield NotFound(place, written, hint + listed)
                 left -= 1
 
@@ -185,11 +186,6 @@ def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
         return None
     limit = independent if with_minimum is None else min(independent, minima - 1)
     return f"{why}; {fix} at most {limit}" if limit > 0 else f"{why}; remove dependsOn"
-
-
-def _listed(tasks: Sequence[Task]) -> str:
-    more = len(tasks) - NAMED_TASKS
-    return ", ".join(map(_displayed, tasks[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
 
 
 def _displayed(task: Task) -> str:

@@ -114,10 +114,10 @@ def test_the_name_of_a_template_is_not_that_of_a_job() -> None:
             ],
         ),
         (
-            [flow("download"), flow("train", "dowload")],
+            [flow("fetch"), flow("train", "fetsh")],
             [
-                'spec.flows[1].dependsOn.targets[0]: Not found: "dowload": did you mean download? '
-                "the job's flows are download, train"
+                'spec.flows[1].dependsOn.targets[0]: Not found: "fetsh": did you mean fetch? '
+                "the job's flows are fetch, train"
             ],
         ),
         (
