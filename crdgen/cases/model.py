@@ -52,8 +52,14 @@ class CaseFile(_Entry):
 
     crds: list[str] = Field([], description="Files or directories of CRDs.")
     policies: list[str] = Field([], description="Files with ValidatingAdmissionPolicies and their bindings.")
-    params: dict[str, Any] | None = Field(None, description="The object that is `params` in policies.")
-    namespace: dict[str, Any] | None = Field(None, description="The Namespace that is `namespaceObject` in policies.")
+    params: dict[str, Any] | list[dict[str, Any]] | None = Field(
+        None, description="The object or objects among which bindings look up `params`."
+    )
+    namespace: dict[str, Any] | None = Field(
+        None,
+        description="The Namespace of objects that name it, or name none: `namespaceObject`. By default, one without "
+        "labels.",
+    )
     file: str | None = Field(None, description="File of the object that the cases change.")
     object: dict[str, Any] | None = Field(None, description="The object that the cases change, instead of a file.")
     cases: list[Case] = Field(min_length=1)

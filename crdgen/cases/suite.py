@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.cases.coverage import constraints, violated
 from crdgen.cases.model import Case, CaseFile, ExpectedError, patched
-from crdgen.cases.policies import BINDING, POLICY, described, judge_by_policy
+from crdgen.cases.policies import BINDING, POLICY, described, in_namespace, judge_by_policy
 from crdgen.cases.verdict import CaseVerdict, Request
 from crdgen.evaluate import evaluate
 from crdgen.lint import rejections
@@ -100,11 +100,13 @@ class Suite:
             if verdict.errors or verdict.unchecked:
                 return  # the API server asks policies only about valid objects
         plurals = {key: mapping(each, "spec", "names").get("plural", "") for key, each in self._crds.items()}
-        given = {"request": dict(described(request, plurals)), "namespaceObject": self._content.namespace}
+        request, namespace = in_namespace(request, crd, self._content.namespace)
+        params = [self._content.params] if isinstance(self._content.params, dict) else self._content.params
+        given = {"request": dict(described(request, plurals)), "namespaceObject": namespace, "params": params}
         bindings = [each for each in self._policies if each.get("kind") == BINDING]
         for policy in self._policies:
             if policy.get("kind") == POLICY:
-                by_policy = judge_by_policy(policy, bindings, request, given | {"params": self._content.params})
+                by_policy = judge_by_policy(policy, bindings, request, given)
                 if by_policy is not None:
                     yield by_policy
 

@@ -31,6 +31,7 @@ __all__ = [
     "NotEvaluated",
     "available",
     "compile_expression",
+    "mentions",
     "uses_old_self",
 ]
 
@@ -44,7 +45,6 @@ _LITERALS: Final = "|".join(rf"{quote}(?:\\.|.)*?{quote}" for quote in _QUOTES)
 _LITERAL_OR_COMMENT: Final = re.compile(
     rf"\b[bB]?[rR][bB]?(?:{_RAW_LITERALS})|\b[bB]?(?:{_LITERALS})|(?:{_LITERALS})|//[^\n]*", re.DOTALL
 )
-_OLD_SELF: Final = re.compile(r"(?<![\w.])oldSelf\b")
 
 
 @cache
@@ -79,4 +79,9 @@ def compile_expression(
 
 def uses_old_self(expression: str) -> bool:
     """Return whether the expression is a transition rule, which runs only if there is an old value."""
-    return _OLD_SELF.search(_LITERAL_OR_COMMENT.sub("''", expression)) is not None
+    return mentions(expression, "oldSelf")
+
+
+def mentions(expression: str, variable: str) -> bool:
+    """Return whether the expression has a variable."""
+    return re.search(rf"(?<![\w.]){variable}\b", _LITERAL_OR_COMMENT.sub("''", expression)) is not None

@@ -6,7 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import which
+from textwrap import indent
 from typing import Any, Final
+
+import yaml
 
 from crdgen.cli.sources import (
     KIND,
@@ -18,16 +21,20 @@ from crdgen.cli.sources import (
     output_argument,
     parsed,
     require_v1,
+    write,
     write_json,
 )
 from crdgen.diff import EVERYTHING, AcceptedBreak, Break, Change, ChangeGroup, diff, grouped
 from crdgen.docs.markdown import code, escape
 from crdgen.reading import Manifest
 from crdgen.reading.entries import InvalidEntries, Lines, read_entries
-from crdgen.schema.look import shown
+from crdgen.reporting import count
+from crdgen.schema.look import listed, shown
 
 #: Places of a finding that are printed.
 _SHOWN: Final = 3
+#: The reason of entries that are written.
+_NO_REASON: Final = "no reason given"
 _AFFECTED: Final = {
     Break.STORED: "stored objects",
     Break.CLIENTS: "clients",
@@ -76,6 +83,8 @@ A list of accepted breaks is YAML; `*` stands for any text, and an entry that ac
     path: spec.templates[]*              # optional, and so is crd: the name of the CRD
     reason: empty lists never worked
 
+With --write-accepted, the other breaks are added to the list, which is created if needed. Give their reasons.
+
 Exit status: 0 if all changes are compatible or accepted, 1 if a change breaks something, 2 if there is nothing to
 compare."""
 
@@ -93,6 +102,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--accept", metavar="FILE", help="YAML list of accepted breaks: what, reason, and optionally path and crd"
     )
+    parser.add_argument("--write-accepted", action="store_true", help="add all other breaks to the file of --accept")
     output_argument(parser, "json", "markdown")
 
 
@@ -101,11 +111,19 @@ def run(options: Namespace) -> int:
     old, new = map(require_v1, _sides(options.files, options.against))
     # Only two given files may rename their CRD; otherwise another name means another CRD.
     two_files = options.against is None and all(Path(file).is_file() for file in options.files)
-    accepted, lines = _accepted(options.accept) if options.accept else ([], None)
-    groups, unused = grouped(dict(_changes(old, new, by_name=not two_files)), accepted)
+    if options.write_accepted and options.accept is None:
+        raise UsageError("--write-accepted needs the file: --accept FILE")
+    is_new = options.write_accepted and not Path(options.accept).exists()
+    text = content(options.accept) if options.accept and not is_new else b""
+    accepted, lines = _accepted(text, options.accept)
+    changes = dict(_changes(old, new, by_name=not two_files))
+    groups, unused = grouped(changes, accepted)
     for index in unused:
-        line = lines.at([index]) if lines else 0
-        sys.stderr.write(f"{options.accept}:{line}: accepts nothing: remove the entry {shown(accepted[index].what)}\n")
+        place = f"{options.accept}:{lines.at([index])}"
+        sys.stderr.write(f"{place}: accepts nothing: remove the entry {shown(accepted[index].what)}\n")
+    if options.write_accepted:
+        accepted = _write_accepted(options.accept, text, accepted, lines, groups)
+        groups, _ = grouped(changes, accepted)
     if options.output == "json":
         write_json([_entry(group) for group in groups])
     else:
@@ -113,11 +131,34 @@ def run(options: Namespace) -> int:
     return int(any(group.breaks for group in groups))
 
 
-def _accepted(file: str) -> tuple[list[AcceptedBreak], Lines]:
+def _accepted(text: bytes, file: str) -> tuple[list[AcceptedBreak], Lines]:
     try:
-        return read_entries(content(file), file, list[AcceptedBreak])
+        return read_entries(text, file, list[AcceptedBreak])
     except InvalidEntries as error:
         raise UsageError(str(error)) from error
+
+
+def _write_accepted(
+    file: str, text: bytes, accepted: list[AcceptedBreak], lines: Lines, groups: Iterable[ChangeGroup]
+) -> list[AcceptedBreak]:
+    """Add the breaks that are not accepted to the end of a list, and return all its entries."""
+    entries = [entry for group in groups if group.breaks for entry in group.accepting(_NO_REASON)]
+    if not entries:
+        return accepted
+    expected = [*accepted, *entries]
+    _, column = lines.document.place(())
+    written = [entry.model_dump(exclude_defaults=True) for entry in entries]
+    added = indent(yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=sys.maxsize), " " * column)
+    whole = text.decode() + ("\n" if text and not text.endswith(b"\n") else "") + added
+    try:
+        is_added = read_entries(whole.encode(), file, list[AcceptedBreak])[0] == expected
+    except InvalidEntries:
+        is_added = False
+    if not is_added:
+        raise UsageError(f"{file}: no entry can be added: write the list as lines that begin with `- what:`")
+    write(Path(file), whole)
+    sys.stderr.write(f"{file}: {count(len(entries), 'break')} added: replace their reasons\n")
+    return expected
 
 
 def _sides(paths: list[str], revision: str | None) -> tuple[list[Manifest], list[Manifest]]:
@@ -186,8 +227,7 @@ def _lines(group: ChangeGroup, *, named: bool) -> Iterator[str]:
         yield ": ".join(filter(None, (f"  {word}", places[0], change.what)))
     else:
         yield f"  {word}: {group.field or 'the object'}: {change.what}"
-        more = f", and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-        yield f"      in {len(places)} places: {', '.join(places[:_SHOWN])}{more}"
+        yield f"      in {len(places)} places: {listed(places, _SHOWN)}"
     if text := group.accepted or change.fix:
         yield f"      {text}"
 
@@ -208,8 +248,7 @@ def _item(group: ChangeGroup) -> str:
     breaks = f" Breaks {', '.join(_AFFECTED[each] for each in change.breaks)}." if change.breaks else ""
     reason = f" {escape(group.accepted)}" if group.accepted else ""
     fields = [code(" ".join(filter(None, place)), in_table=False) for place in group.places]
-    more = f", and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
-    return f"- {names}: {escape(change.what)}.{breaks}{reason}\n  - {', '.join(fields[:_SHOWN])}{more}"
+    return f"- {names}: {escape(change.what)}.{breaks}{reason}\n  - {listed(fields, _SHOWN)}"
 
 
 def _entry(group: ChangeGroup) -> dict[str, Any]:

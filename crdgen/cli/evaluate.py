@@ -11,6 +11,7 @@ from crdgen import cel
 from crdgen.cli.sources import KIND, UsageError, finish, name_of, objects, parsed, read_tree, report_arguments, watched
 from crdgen.evaluate import ErrorType, Evaluation, ResourceEvaluator, Violation
 from crdgen.evaluate.rules import NOT_CHECKED
+from crdgen.evaluate.stored import stored_object
 from crdgen.lint import rejections
 from crdgen.lint.checking import RULES
 from crdgen.reading import Manifest, path_text
@@ -122,7 +123,7 @@ class _Evaluation:
             if isinstance(kind[0], str) and isinstance(kind[1], str):
                 self._definitions.setdefault(kind, []).append(manifest)
         self._evaluators: dict[int, ResourceEvaluator | None] = {}
-        self._stored = None if stored is None else [(_key(each), each) for each in stored]
+        self._stored = stored
         self._report = report
         self._built_in = 0
         self._unknown = Counter[str]()
@@ -150,16 +151,12 @@ class _Evaluation:
             self._add(manifest, *_findings(object_, result), result if with_object else None)
 
     def _old(self, object_: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the stored object of the same kind and name; one without a namespace may be in any."""
         if self._stored is None:
             return None
-        *identity, namespace = _key(object_)
-        namesakes = [(key[-1], stored) for key, stored in self._stored if key[:-1] == tuple(identity)]
-        fitting = [each for each in namesakes if not (each[0] and namespace) or each[0] == namespace]
-        if not fitting:
+        old = stored_object(object_, self._stored)
+        if old is None:
             self._unchecked["evaluated as new: --old contains no object of this kind and name"] += 1
-            return None
-        return min(fitting, key=lambda each: each[0] != namespace)[1]
+        return old
 
     def _add(
         self, manifest: Manifest, results: list[Result], details: Sequence[str] = (), result: Evaluation | None = None
@@ -215,13 +212,6 @@ def _served(manifest: Manifest) -> list[str]:
 
 def _result(rule: str, path: str, problem: str, steps: tuple[str | int, ...], *, failure: bool = False) -> Result:
     return Result(rule, Severity.ERROR, path, problem, steps=steps, failure=failure)
-
-
-def _key(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return group, kind, name and namespace."""
-    metadata = mapping(document, "metadata")
-    group = str(document.get("apiVersion")).rpartition("/")[0]
-    return group, *(str(each or "") for each in (document.get("kind"), metadata.get("name"), metadata.get("namespace")))
 
 
 def _findings(object_: Mapping[str, Any], evaluation: Evaluation) -> tuple[list[Result], list[str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from crdgen.reading import Manifest, UnreadableManifest, read
+from crdgen.reading import Manifest, UnreadableManifest, has_action, read
 from crdgen.reporting import Report, Result, Severity, UsageError, conclude
 from crdgen.reporting.formats import FORMATS
 from crdgen.reporting.result import CRD as KIND
@@ -188,11 +188,9 @@ def _unreadable(file: str, problem: str, line: int = 0, column: int = 0) -> Resu
 
 
 def _is_template(text: bytes, line: int) -> bool:
-    """Return whether a line, the one of an error, or the line before has `{{` outside of quotes, or is within `{{`."""
-    lines = text.split(b"\n")[:line]
-    before = b"\n".join(lines[:-1])
-    is_within = before.rfind(b"{{") > before.rfind(b"}}")
-    return is_within or any(b"{{" in _QUOTED.sub(_without_closed, line) for line in lines[-2:])
+    """Return whether `{{` is in the line of an error, outside of quotes, or before it, outside of scalars."""
+    *before, last = text.split(b"\n")[:line]
+    return b"{{" in _QUOTED.sub(_without_closed, last) or has_action(b"\n".join(before))
 
 
 def _without_closed(quoted: re.Match[bytes]) -> bytes:

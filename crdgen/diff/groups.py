@@ -36,6 +36,15 @@ class ChangeGroup:
         ends = takewhile(lambda steps: len(set(steps)) == 1, zip(*paths, strict=False))
         return ".".join([steps[0] for steps in ends][::-1])
 
+    def accepting(self, reason: str) -> "list[AcceptedBreak]":
+        """Return the entries that accept it: one for all its places or, for changes of whole objects, one for a CRD."""
+        crds, paths = (list(dict.fromkeys(place[index] for place in self.places)) for index in (0, 2))
+        given = {"what": self.change.what, "reason": reason}
+        if not self.field:
+            return [AcceptedBreak(**given, crd=crd) for crd in crds]
+        path = paths[0] if len(paths) == 1 else f"*{'' if self.field in paths else '.'}{self.field}"
+        return [AcceptedBreak(**given, path=path, crd=crds[0] if len(crds) == 1 else "*")]
+
 
 class AcceptedBreak(BaseModel):
     """A break that is accepted, in every place that fits. `*` stands for any text."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from crdgen.docs.markdown import code
 from crdgen.docs.types import kubernetes_type
-from crdgen.schema.look import canonical, children, mapping, without
+from crdgen.schema.look import canonical, children, listed, mapping, without
 
 #: Most fields of a schema in one table.
 _LARGE: Final = 150
@@ -41,9 +41,8 @@ class Section:
     @property
     def places(self) -> str:
         """Return the other places, as Markdown."""
-        others = self.paths[1:]
-        more = f", and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        return f"Also: {', '.join(map(code, others[:_SHOWN]))}{more}." if others else ""
+        others = [code(path) for path in self.paths[1:]]
+        return f"Also: {listed(others, _SHOWN)}." if others else ""
 
 
 class Sections:

@@ -113,6 +113,22 @@ def _explain(error: yaml.MarkedYAMLError) -> str:
     return f"not YAML: {problem}{''.join(f': {hint}' for words, hint in _HINTS.items() if words in problem)}"
 
 
+def has_action(content: bytes) -> bool:
+    """Return whether a text has the `{{` of a Go template outside of scalars and comments, before it is no YAML."""
+    text, opened = content.decode("utf-8", "replace"), -2
+    try:
+        for token in yaml.scan(text, Loader=_Loader):
+            if isinstance(token, yaml.FlowMappingStartToken):
+                if token.start_mark.index == opened + 1:
+                    return True
+                opened = token.start_mark.index
+    except yaml.YAMLError as error:
+        # The tokens of a key that has no end are not returned.
+        mark = getattr(error, "context_mark", None)
+        return mark is not None and text.split("\n")[mark.line].startswith("{{", mark.column)
+    return False
+
+
 class _DocumentReader:
     """Reads a document from its events; recursion stops at `MAX_DEPTH`, since hostile text may be nested deeply."""
 

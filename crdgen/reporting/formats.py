@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from crdgen.reporting.accepted import accept
-from crdgen.reporting.result import STDIN, Judged, Report, Result, count, printable
+from crdgen.reporting.result import STDIN, Report, Result, count, printable
 from crdgen.severity import Severity
 
 #: Names of the formats that all reports have.
@@ -50,9 +50,7 @@ def conclude(
         case "text":
             _print([*lines, *summary])
         case "json":
-            _print(
-                [json.dumps([entry for item in report.items for entry in entries(item)], indent=2, ensure_ascii=False)]
-            )
+            _print([json.dumps(entries(report), indent=2, ensure_ascii=False)])
         case "sarif":
             _print([json.dumps(_sarif(report), indent=2, ensure_ascii=False)])
         case "github":
@@ -87,10 +85,13 @@ def _text(result: Result, paint: Callable[[str], str]) -> Iterator[str]:
         yield f"    {result.fix} [{result.rule}]"
 
 
-def entries(item: Judged) -> list[dict[str, Any]]:
-    """Return the entries of an object in JSON: one with its findings, or each finding."""
-    findings = [result.entry for result in item.results]
-    return findings if item.entry is None else [{**item.entry, "findings": findings}]
+def entries(report: Report) -> list[dict[str, Any]]:
+    """Return the entries in JSON: failures, and of each object one with its findings, or each finding."""
+    found = [result.entry for result in report.failures]
+    for item in report.items:
+        findings = [result.entry for result in item.results]
+        found += findings if item.entry is None else [{**item.entry, "findings": findings}]
+    return found
 
 
 def _summary(report: Report) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from crdgen.schema import EITHER, INT_OR_STRING
@@ -106,6 +106,11 @@ def shown(value: Any, most: int = 80) -> str:
     """Return the value as JSON, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else f"{text[: most - 3]}…"
+
+
+def listed(items: Sequence[str], most: int) -> str:
+    """Return the first items for a message, with the number of those that it leaves out."""
+    return ", ".join(items[:most]) + (f", and {len(items) - most} more" if len(items) > most else "")
 
 
 def path_of(steps: Iterable[str | int]) -> str:

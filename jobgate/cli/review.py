@@ -135,8 +135,7 @@ def review(  # noqa: PLR0913 - one argument an option
     if output == "yaml":
         import yaml
 
-        found = [entry for item in report.items for entry in entries(item)]
-        click.echo(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), nl=False)
+        click.echo(yaml.safe_dump(entries(report), sort_keys=False, allow_unicode=True), nl=False)
     context.exit(status)
 
 

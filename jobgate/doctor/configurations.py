@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from crdgen.labels import selects
 from jobgate.cluster import Resource
 from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected, differences
@@ -26,7 +27,6 @@ from jobgate.doctor.observed import (
 )
 from jobgate.installation.configurations import NAME
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.members import selects
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from webhook.values import deviations
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from jobgate.jobs.job import Job
 from jobgate.plugins.crew import COMPLETION_INDEX, INDEX_LABEL, JOB_LABEL, RUN_LABEL, TASK_LABEL, Contract
-from webhook.values import items, labels_of, mapping, metadata_of, objects
+from webhook.values import labels_of, metadata_of, objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +59,6 @@ class Members:
     provides: frozenset[str] = frozenset()
     own_plugins: bool = False
     deletes_any: bool = False
-
-
-def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    """Return whether a valid LabelSelector selects these labels; an empty one selects all."""
-    for key, value in mapping(selector.get("matchLabels")).items():
-        if labels.get(key) != value:
-            return False
-    expressions = items(selector.get("matchExpressions"))
-    return all(_OPERATORS[expression["operator"]](expression, labels) for expression in expressions)
-
-
-#: The operators of a LabelSelector; the API server rejects others.
-_OPERATORS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], bool]]] = {
-    "In": lambda expression, labels: labels.get(expression["key"]) in expression["values"],
-    "NotIn": lambda expression, labels: labels.get(expression["key"]) not in expression["values"],
-    "Exists": lambda expression, labels: expression["key"] in labels,
-    "DoesNotExist": lambda expression, labels: expression["key"] not in labels,
-}
 
 
 def owners(pod: Mapping[str, Any], group: str, kind: str) -> Iterator[Mapping[str, Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from crdgen.labels import selects
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.members import Claim, Members, marked_claim, selects
+from jobgate.jobs.members import Claim, Members, marked_claim
 from jobgate.jobs.operator import Operator
 from jobgate.plugins.crew import KIND_LABEL
 from webhook import Phase

@@ -12,6 +12,7 @@ import jsonpatch
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from crdgen.evaluate.stored import stored_object
 from jobgate.configured.catalogue import near
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
@@ -146,7 +147,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned)
     old = _old(sent, schema, options)
-    subject = (str(document["kind"]), GROUP, str(_identity(document)[2]))
+    subject = (str(document["kind"]), GROUP, str(metadata_of(document).get("name")))
     response = Response("offline", subject=subject).reporting(*items.denied(sent, old))
     if response.allowed:
         problems = items.not_ready(sent, _namespace(document) or options.namespace, options.objects)
@@ -188,8 +189,9 @@ def _denied_by_schema(
 
 
 def _denied(document: Mapping[str, Any], cause: Cause) -> Verdict:
-    group, kind, name = _identity(document)
-    response = Response("offline", subject=(str(kind), str(group), str(name))).reporting(cause)
+    group = str(document.get("apiVersion")).rpartition("/")[0]
+    subject = (str(document.get("kind")), group, str(metadata_of(document).get("name")))
+    response = Response("offline", subject=subject).reporting(cause)
     return Verdict(allowed=False, document=document, status=response.status(), findings=tuple(response.findings))
 
 
@@ -268,21 +270,12 @@ def _old(document: Mapping[str, Any], schema: Schema, options: ReviewOptions) ->
     """Return the stored object of the same kind and name, as the API server reads it: with its defaults."""
     if options.operation is not Operation.UPDATE:
         return None
-    namesakes = [stored for stored in options.stored if _identity(stored) == _identity(document)]
-    # An exported object has a namespace; its original file often has none.
-    written = _namespace(document)
-    fitting = [stored for stored in namesakes if not written or _namespace(stored) in {"", written}]
-    fitting.sort(key=lambda stored: _namespace(stored) != (written or options.namespace))
-    return schema.default(schema.prune(fitting[0])) if fitting else None
+    old = stored_object(document, options.stored, options.namespace)
+    return None if old is None else schema.default(schema.prune(old))
 
 
 def _namespace(document: Mapping[str, Any]) -> str:
     return text(metadata_of(document).get("namespace"))
-
-
-def _identity(document: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    group = str(document.get("apiVersion")).rpartition("/")[0]
-    return group, document.get("kind"), metadata_of(document).get("name")
 
 
 def _before_review(

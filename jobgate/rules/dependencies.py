@@ -13,7 +13,7 @@ from jobgate.jobs.operator import runs_here
 from jobgate.jobs.task import Task
 from jobgate.names import dns_label
 from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
-from webhook.text import shown
+from webhook.text import first_of, shown
 
 #: Maximum number of tasks in a message.
 NAMED_TASKS: Final = 8
@@ -49,8 +49,9 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
     for waiting in _waiting(job):
         for place, name, written in waiting.names:
             if name not in known:
-                candidates = [*{task.written_name: task for task in job.all_tasks if task.name}.values()]
-                detail = f"the job's tasks are {_listed(candidates)}" if candidates else "no task of the job has a name"
+                candidates = {task.written_name: task for task in job.all_tasks if task.name}
+                names = first_of([*map(_displayed, candidates.values())], NAMED_TASKS)
+                detail = f"the job's tasks are {names}" if names else "no task of the job has a name"
                 yield NotFound(place, written, detail)
 
 
@@ -178,11 +179,6 @@ def _deadlock(job: Job[Any], waiting: Sequence[Task], fix: str) -> str | None:
         return None
     limit = independent if with_minimum is None else min(independent, minima - 1)
     return f"{why}; {fix} at most {limit}" if limit > 0 else f"{why}; remove dependsOn"
-
-
-def _listed(tasks: Sequence[Task]) -> str:
-    more = len(tasks) - NAMED_TASKS
-    return ", ".join(map(_displayed, tasks[:NAMED_TASKS])) + (f" and {more} more" if more > 0 else "")
 
 
 def _displayed(task: Task) -> str:

@@ -18,6 +18,7 @@ import orjson
 from certs import CLUSTER_DOMAIN, Generation, Reading, Served, issue_generation, service_names
 from certs.bundle import fingerprint, read_certificates
 from certs.generation import marked_name
+from crdgen.labels import selects
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.endpoints import SERVICES, SLICES
@@ -48,7 +49,6 @@ from jobgate.installation.definitions import definition
 from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
 from jobgate.installation.workload import SELECTOR
-from jobgate.jobs.members import selects
 from jobgate.kinds import installed
 
 KINDS = installed()

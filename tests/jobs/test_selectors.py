@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jobgate.jobs.members import selects
+from crdgen.labels import selects
 
 LABELS = {"team": "vision", "tier": "gold"}
 

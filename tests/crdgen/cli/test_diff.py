@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import yaml
@@ -198,6 +199,52 @@ def test_errors_of_input_are_one_line(crdgen: Crdgen, repository: Path, line: st
     assert (answer.status, answer.out) == (2, "")
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_a_list_of_accepted_breaks_is_written(crdgen: Crdgen, tighter: Path) -> None:
+    file = tighter / "accepted.yaml"
+    answer = crdgen("diff old.yaml new.yaml --accept accepted.yaml --write-accepted")
+    assert (answer.status, answer.out.splitlines()[-1]) == (0, "0 breaking, 1 accepted, 0 compatible")
+    assert answer.err == "accepted.yaml: 1 break added: replace their reasons\n"
+    what = "maximum 9 is now 5: previously valid values are rejected"
+    (entry,) = yaml.safe_load(file.read_text())
+    assert entry == {"what": what, "reason": "no reason given", "path": "*.artifact.size", "crd": "widgets.example.com"}
+    text = file.read_text()
+    assert crdgen("diff old.yaml new.yaml --accept accepted.yaml").status == 0
+    assert crdgen("diff old.yaml new.yaml --accept accepted.yaml --write-accepted").err == ""
+    assert file.read_text() == text, "nothing is new"
+
+
+def test_breaks_are_added_to_a_list_whose_entries_and_comments_stay(crdgen: Crdgen, tighter: Path) -> None:
+    file = tighter / "accepted.yaml"
+    text = f"# ours\n{indent(ACCEPT_ONE, '  ')}  # and\n  - {{what: nothing, reason: none}}"
+    file.write_text(text)
+    answer = crdgen("diff old.yaml new.yaml --accept accepted.yaml --write-accepted")
+    assert answer.status == 0, answer
+    assert "accepts nothing: remove the entry" in answer.err
+    assert file.read_text().startswith(f"{text}\n  - what: 'maximum 9 is now 5")
+    assert len(yaml.safe_load(file.read_text())) == 3
+
+
+def test_a_list_to_which_nothing_can_be_added_stays(crdgen: Crdgen, tighter: Path) -> None:
+    file = tighter / "accepted.yaml"
+    file.write_text(text := "[{what: nothing, reason: none}]\n")
+    answer = crdgen("diff old.yaml new.yaml --accept accepted.yaml --write-accepted")
+    assert (answer.status, file.read_text()) == (2, text)
+    assert "accepted.yaml: no entry can be added: write the list as lines that begin with `- what:`" in answer.err
+    assert crdgen("diff old.yaml new.yaml --write-accepted").err.endswith(
+        "--write-accepted needs the file: --accept FILE\n"
+    )
+
+
+def test_a_crd_that_is_removed_is_accepted_by_its_name(crdgen: Crdgen, folder: Path) -> None:
+    for name in ("old", "new"):
+        (folder / name).mkdir()
+        (folder / name / "orders.yaml").write_text(OLD)
+    (folder / "old/widgets.yaml").write_text(artifacts(9))
+    assert crdgen("diff old new --accept accepted.yaml --write-accepted").status == 0
+    (entry,) = yaml.safe_load((folder / "accepted.yaml").read_text())
+    assert (entry["what"][:18], entry["crd"], "path" in entry) == ("the CRD is removed", "widgets.example.com", False)
 
 
 def test_an_empty_list_accepts_nothing(crdgen: Crdgen, tighter: Path) -> None:

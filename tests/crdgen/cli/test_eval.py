@@ -216,6 +216,29 @@ def test_quoted_braces_hide_no_invalid_yaml(crdgen: Crdgen, folder: Path) -> Non
     assert crdgen("eval a.yaml --crd crd.yaml").status == 2, "the template is elsewhere"
 
 
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("note: |\n  hello {{ name }}\nspec: a: b\n", 2),
+        ("note: >-\n  {{ if x }}\nspec: [\n", 2),
+        ("note: hello {{ name }}\nspec: [\n", 2),
+        ("note: '{{ name }}\n  more'\nspec: a: b\n", 2),
+        ("note: |\n  hello\n {{ name }}\nspec: a: b\n", 0),
+        ("{{ if a }}\nnote: |\n  hello {{ name }}\n{{ end }}\n", 0),
+        ("note: {{ name }}\nspec: a: b\n", 0),
+        ("note: a-{{ name }}: b: c\n", 0),
+        ("# {{ name }}\nspec: a: b\n", 2),
+    ],
+)
+def test_braces_in_a_scalar_make_no_template_of_a_file_that_is_no_yaml(
+    crdgen: Crdgen, folder: Path, text: str, status: int
+) -> None:
+    (folder / "a.yaml").write_text(f"{HEAD}{text}")
+    answer = crdgen("eval a.yaml --crd crd.yaml -o json")
+    assert (answer.status, "left out" in answer.err) == (status, status == 0)
+    assert [entry["rule"] for entry in json.loads(answer.out)] == ["unreadable"] * (status == 2)
+
+
 def test_templates_among_the_crds_are_named(crdgen: Crdgen, folder: Path) -> None:
     (folder / "crds").mkdir()
     (folder / "crds/a.yaml").write_text((folder / "crd.yaml").read_text())

@@ -49,9 +49,20 @@ def test_text_has_places_and_a_summary(capsys: pytest.CaptureFixture[str]) -> No
     assert printed(capsys, "text", quiet=True) == (2, "", "x.yaml:2:7: error: not YAML [unreadable]\n")
 
 
-def test_json_has_each_finding_and_failures_are_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_each_finding_and_each_failure(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, err = printed(capsys, "json", ERROR)
     assert json.loads(out) == [
+        {
+            "file": "x.yaml",
+            "line": 2,
+            "column": 7,
+            "object": "",
+            "severity": "error",
+            "rule": "unreadable",
+            "path": "",
+            "problem": "not YAML",
+            "fix": "",
+        },
         {
             "file": "my dir/a.yaml",
             "line": 4,
@@ -62,7 +73,7 @@ def test_json_has_each_finding_and_failures_are_on_standard_error(capsys: pytest
             "path": "spec.b",
             "problem": "it is | wrong",
             "fix": "correct it",
-        }
+        },
     ]
     assert err == "a note\nx.yaml:2:7: error: not YAML [unreadable]\n"
 
