@@ -14,8 +14,8 @@ from webhook import Phase, review
 KINDS = installed()
 PATH = "metadata.annotations[jobgate.dev/elastic]"
 POLICY = {"numMinReplicas": 1, "numMaxReplicas": 4, "rendezvousBackend": "c10d", "rendezvousEndpoint": "x:1"}
-TORCH = {"enableTorchElastic": True, "torchElasticPolicy": POLICY}
-BOUNDS = {"minReplicas": 1, "maxReplicas": 4}
+TORCH: dict[str, Any] = {"enableTorchElastic": True, "torchElasticPolicy": POLICY}
+BOUNDS: dict[str, Any] = {"minReplicas": 1, "maxReplicas": 4}
 
 
 def said(job: dict[str, Any], value: str = "true", *, runs: bool = True, system: System | None = None) -> list[str]:
