@@ -35,6 +35,9 @@ NAME = "jobgate"
 #: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
 
+#: The annotations of what has a CA bundle.
+INJECTED = If(CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)})
+
 _NAMESPACES = {
     "matchExpressions": [
         {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*SYSTEM_NAMESPACES, NAMESPACE]},
@@ -60,9 +63,7 @@ def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
             "metadata": {
                 "name": NAME,
                 "labels": LABELS,
-                "annotations": If(
-                    CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)}
-                ),
+                "annotations": INJECTED,
             },
             "webhooks": [
                 *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds if phase is Phase.VALIDATE or kind.resource),
@@ -155,6 +156,12 @@ def _rule(
     }
 
 
+def client_config(path: str) -> dict[str, Any]:
+    """Return how the API server calls a path of the server."""
+    service = {"namespace": NAMESPACE, "name": setting("service"), "port": setting("service_port"), "path": path}
+    return {"service": service, "caBundle": If(setting("ca_bundle"), base64(setting("ca_bundle")))}
+
+
 def _entry(
     name: str,
     phase: Phase,
@@ -170,15 +177,7 @@ def _entry(
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
-        "clientConfig": {
-            "service": {
-                "namespace": NAMESPACE,
-                "name": setting("service"),
-                "port": setting("service_port"),
-                "path": path,
-            },
-            "caBundle": If(setting("ca_bundle"), base64(setting("ca_bundle"))),
-        },
+        "clientConfig": client_config(path),
         "failurePolicy": setting("failure_policy") if kind is None or kind.enforced else "Ignore",
         "matchPolicy": "Equivalent",
         **narrowed,

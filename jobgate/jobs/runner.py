@@ -19,6 +19,8 @@ from webhook.values import text
 
 #: Reason for the failure of a job that has used up its restarts, if only restarts by actions count.
 NO_RESTART: Final = "NoRestartLeft"
+#: Restarts of a job whose policies restart pods, if it has no limit of its own: the default of a batch Job.
+BACKOFF_LIMIT: Final = 6
 #: Default of the seconds after which a deleted pod is replaced whose node does not answer.
 REPLACE_LOST_AFTER: Final = 300
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from jobgate.jobs.job import Job
+from jobgate.jobs.policies import answers_failures, restarts_by_policy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress
-from jobgate.jobs.runner import Clean, Retry, Runner
+from jobgate.jobs.runner import BACKOFF_LIMIT, Clean, Retry, Runner
 from jobgate.jobs.status import STATE, conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import OnPhase, RendezvousBackend, RestartPolicy, TorchJobSpec
@@ -58,7 +59,9 @@ class TorchJobRunner(Runner[TorchJobSpec]):
 
     orphaned = "the published torch-on-k8s panics at its start, with its default flags"
     rivals = ("torch-on-k8s",)
-    supports = frozenset({"priority_class_name", "depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"})
+    supports = frozenset(
+        {"policies", "priority_class_name", "depends_on", "ttl_seconds_after_finished", "active_deadline_seconds"}
+    )
     outside_gangs = frozenset({_AI_MASTER})
 
     def variables(self, member: Member) -> Iterator[Variable]:
@@ -154,7 +157,10 @@ class TorchJobRunner(Runner[TorchJobSpec]):
         return policy.priority if policy else None
 
     def retry(self, job: Job[TorchJobSpec], task: Task) -> Retry:
-        """Follow the task's restart policy. A batch Job has no `Always`: it is the same as `OnFailure` here."""
+        """Follow the task's restart policy. A batch Job has no `Always`: it is the same as `OnFailure` here.
+
+        If a lifecycle policy is for failed pods, pods are replaced instead of containers restarted.
+        """
         policy = task.restart_policy if isinstance(task, TorchTask) else None
         if policy is None:
             policy = RestartPolicy.EXIT_CODE if task.name == _MASTER else RestartPolicy.ON_FAILURE
@@ -162,13 +168,13 @@ class TorchJobRunner(Runner[TorchJobSpec]):
         if policy is RestartPolicy.NEVER:
             return Retry("Never", 0)
         if policy is not RestartPolicy.EXIT_CODE:
-            return Retry("OnFailure", limit)
+            return Retry("Never" if answers_failures(job, task) else "OnFailure", limit)
         names = {container.get("name") for _, container in objects(spec_of(task.template).get("containers"))}
         return Retry("Never", limit, MAIN_CONTAINER if MAIN_CONTAINER in names else "", ("NotIn", RETRYABLE))
 
     def restart_limit(self, job: Job[TorchJobSpec]) -> int | None:
-        """Return `backoffLimit`."""
-        return job.spec.backoff_limit
+        """Return `backoffLimit`; a job whose policies restart pods has a limit in any case."""
+        return _first(job.spec.backoff_limit, BACKOFF_LIMIT if restarts_by_policy(job) else None)
 
     def is_running(self, job: Job[TorchJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
         """Return whether the minimum of the gang runs, or has succeeded, and no pod has failed."""
