@@ -158,6 +158,10 @@ class Dispatcher:
         self._queues = queues
         self._changed.set()
 
+    def address(self, queue: str) -> str:
+        """Return the address that the end of the jobs of a queue is reported to; empty if it has none."""
+        return self._queues.queues.get(queue, Queue()).notify
+
     def verdict(self, uid: str) -> str | None:
         """Return why a job, or its growth, waits; empty if it may run, None if nothing is decided yet."""
         verdict = self._verdicts.get(uid)

@@ -45,6 +45,7 @@ class RunState:
         resized: when the sizes were given last, as a timestamp.
         why: why they were changed last.
         wishes: by elastic task, number of pods that the job's own pods have asked for, if they have.
+        notify: whether the end of the job is still to be reported to an address.
     """
 
     attempt: _Count = 0
@@ -63,6 +64,7 @@ class RunState:
     resized: str = ""
     why: str = ""
     wishes: Mapping[str, _Count] = field(default_factory=dict)
+    notify: bool = False
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:

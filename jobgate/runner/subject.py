@@ -52,6 +52,7 @@ class Subject:
         sizes: by task, the number of pods that it keeps until then.
         bounds: the bounds of its elastic tasks; none if it cannot be resized.
         step: the next sizes of these tasks, none if they are to be those of the spec; None if that is not decided.
+        notifies: whether the end of the job is reported to an address.
     """
 
     job: Job[Any]
@@ -64,6 +65,7 @@ class Subject:
     sizes: Mapping[str, int] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     step: Step | None = None
+    notifies: bool = False
 
     @cached_property
     def runner(self) -> Runner[Any]:
