@@ -91,5 +91,5 @@ FLOW: Final = CustomResource(
 TEMPLATE: Final = CustomResource(
     group=GROUP,
     names=Names(kind="JobTemplate", short_names=("jt",)),
-    versions=(Version("v1alpha1", spec=JobSpec, status=JobTemplateStatus),),
+    versions=(Version("v1alpha1", spec=JobSpec, status=JobTemplateStatus, description="A template of Volcano Jobs."),),
 )
