@@ -30,7 +30,7 @@ def suggestion(schema: Mapping[str, Any], steps: Sequence[str | int]) -> str:
             or (load()["PodTemplateSpec"] if step == "template" else {})
         )
     here, *around = reversed([_fields(node) for node in nodes])
-    names = {field.lower(): field for field in here}
+    names: dict[str, str] = {field.lower(): field for field in here}
     for spelling in (name, _OTHER_NAMES.get(name, name)):
         if match := names.get(spelling.replace("_", "").replace("-", "").lower()):
             return match
