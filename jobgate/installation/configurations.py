@@ -13,7 +13,7 @@ from typing import Any
 
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import If, any_of, base64, joined, setting
+from jobgate.installation.tree import Expression, If, any_of, base64, entry_or, joined, setting
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
@@ -21,9 +21,6 @@ from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Phase
-
-#: Timeout of the API server, in seconds.
-TIMEOUT = 5
 
 #: Other updates, such as those of operators, never wait for a webhook. For jobs, `_changes` has the whole condition.
 SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
@@ -156,6 +153,12 @@ def _rule(
     }
 
 
+def _failure_policy(kind: JobKind | None) -> str | Expression:
+    if kind is None:
+        return setting("failure_policy")
+    return entry_or("failure_policies", kind.qualified_plural, "failure_policy") if kind.enforced else "Ignore"
+
+
 def client_config(path: str) -> dict[str, Any]:
     """Return how the API server calls a path of the server."""
     service = {"namespace": NAMESPACE, "name": setting("service"), "port": setting("service_port"), "path": path}
@@ -178,13 +181,13 @@ def _entry(
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": client_config(path),
-        "failurePolicy": setting("failure_policy") if kind is None or kind.enforced else "Ignore",
+        "failurePolicy": _failure_policy(kind),
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": _NAMESPACES,
         "rules": list(rules),
         "sideEffects": "None",
-        "timeoutSeconds": TIMEOUT,
+        "timeoutSeconds": setting("timeout_seconds"),
     }
     if phase is Phase.MUTATE:
         entry["reinvocationPolicy"] = "IfNeeded"

@@ -278,6 +278,6 @@ def _deployment() -> dict[str, Any]:
     ]
     mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
     volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]
-    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
+    runs = container("runner", args, volumeMounts=If(_QUEUES, mounts))
     template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
     return deployment(ACCOUNT, SELECTOR, template, REPLICAS)
