@@ -82,6 +82,8 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file of queues that jobs wait in which jobgate runs; it becomes a ConfigMap.",
 )
+@_choice("--notify", "notify", metavar="URL")
+@_choice("--notify-secret", "notify_secret", metavar="NAME")
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(

@@ -20,7 +20,7 @@ from pydantic.alias_generators import to_camel
 from jobgate import __version__
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.limits import JOB_PODS, PODS_LIMIT
-from jobgate.names import DOMAIN
+from jobgate.names import DOMAIN, HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS, System
 
 #: Labels of all installed objects.
@@ -165,6 +165,10 @@ class Installation(BaseModel):
         "never. Pods with a volume that their replacement can write to are replaced only when deleted by force.",
     )
     queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
+    notify: str = Field("", pattern=rf"{HTTP_ADDRESS}|^$", description="Address that the end of jobs is reported to.")
+    notify_secret: str = Field(
+        "", pattern=rf"{_SUBDOMAIN}|^$", description="Secret whose key `secret` signs these reports; none without it."
+    )
     cluster_domain: Subdomain = Field(DOMAIN, description="DNS domain of the cluster's Services.")
     conversion_crds: tuple[Subdomain, ...] = Field(
         (), description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."

@@ -44,6 +44,7 @@ class RunnerState(Model):
     started: Annotated[
         dict[str, _Count] | None, Doc("Number of pods in this attempt that have all been ready, by task.")
     ] = None
+    notify: Annotated[bool | None, Doc("Whether the end of the job is still to be reported to an address.")] = None
 
 
 class RunStatus(Model):

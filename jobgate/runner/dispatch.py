@@ -16,7 +16,7 @@ from jobgate.cluster import Informer, Resource
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
-from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queues, admit
+from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queue, Queues, admit
 from jobgate.runner.queues.demand import (
     ENTRY_BYTES,
     Demand,
@@ -151,6 +151,10 @@ class Dispatcher:
         """Use other queues from the next decision on. Running jobs go on."""
         self._queues = queues
         self._changed.set()
+
+    def address(self, queue: str) -> str:
+        """Return the address that the end of the jobs of a queue is reported to; empty if it has none."""
+        return self._queues.queues.get(queue, Queue()).notify
 
     def verdict(self, uid: str) -> str | None:
         """Return why a job, or its growth, waits; empty if it may run, None if nothing is decided yet."""

@@ -342,7 +342,8 @@ def _version(subject: Subject) -> str:
 def _status_written(subject: Subject, sight: Sight, progress: Progress, *, starting: bool = False) -> list[Action]:
     """Return the write of the status, if it differs from the stored one."""
     stored = mapping(subject.job.document.get("status"))
-    state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress))
+    notify = progress.phase.ended and subject.notifies
+    state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress), notify=notify)
     job = subject.job
     status = {**subject.runner.status(job, progress), **subject.runner.counts(job, progress), STATE: state.written()}
     return [] if _same(status, stored) else [SetStatus(status, starting)]
@@ -368,6 +369,8 @@ def _same(left: Any, right: Any) -> bool:
 def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the clean-up of a job that has ended: of its pods, and of the job itself after its TTL."""
     yield from _counts_written(subject, sight)
+    if subject.state.notify and not subject.notifies:
+        yield SetState(replace(subject.state, notify=False).written())
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
     yield from given_up(sight.observed.pods)

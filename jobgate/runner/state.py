@@ -41,6 +41,7 @@ class RunState:
         asked: action that a user asked for by the annotation, until it is carried out.
         phase: phase that the status reports.
         started: by task, number of pods in this attempt that have all been ready.
+        notify: whether the end of the job is still to be reported to an address.
     """
 
     attempt: _Count = 0
@@ -55,6 +56,7 @@ class RunState:
     asked: str = ""
     phase: str = ""
     started: Mapping[str, _Count] = field(default_factory=dict)
+    notify: bool = False
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:

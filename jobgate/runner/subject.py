@@ -48,6 +48,7 @@ class Subject:
         growth: why no object may be created that the queue has not counted; empty if that is not decided yet, None if
             everything is counted.
         sizes: by task, the number of pods that it keeps until then.
+        notifies: whether the end of the job is reported to an address.
     """
 
     job: Job[Any]
@@ -58,6 +59,7 @@ class Subject:
     released: Mapping[str, str] = field(default_factory=dict)
     growth: str | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
+    notifies: bool = False
 
     @cached_property
     def runner(self) -> Runner[Any]:

@@ -39,6 +39,8 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "run": ("dijobs.diengine.opendilab.org",),
         "queues": 'queues:\n- name: a  # {{ b }} 100%\n  quota: {"pods": 1}\n',
         "network_policy": True,
+        "notify": "https://example.com/jobs?of={{ x }}",
+        "notify_secret": "jobgate-notify",
     },
     "everything, with texts that are hard to quote": {
         "monitoring": True,

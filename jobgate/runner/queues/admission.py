@@ -48,12 +48,14 @@ class Queue:
         quota: the most that its jobs may use together; of a resource that is not named there is no limit.
         order: who is next.
         max_wait: seconds after which a job goes before all that came later.
+        notify: address that the end of its jobs is reported to; empty for that of the installation.
     """
 
     weight: int = 1
     quota: Amounts = field(default_factory=dict)
     order: Order = Order.PRIORITY
     max_wait: float = MAX_WAIT
+    notify: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from crdgen.reading import UnreadableManifest, read_value
-from jobgate.names import dns_subdomain, qualified_name
+from jobgate.names import HTTP_ADDRESS, dns_subdomain, qualified_name
 from jobgate.podchecks.quantity import parse
 from jobgate.runner.queues.admission import DEFAULT, MAX_WAIT, Amounts, Order, Queue, Queues
 from jobgate.runner.queues.demand import resource
@@ -35,6 +35,7 @@ class _Queue(_Model):
     quota: dict[str, str | int | float] = {}
     order: Order = Order.PRIORITY
     max_wait_seconds: Annotated[int, Field(strict=True, ge=0, le=_WAIT_LIMIT)] = MAX_WAIT
+    notify: Annotated[str, Field(pattern=HTTP_ADDRESS)] = ""
 
 
 class _File(_Model):
@@ -59,7 +60,10 @@ def read_queues(content: str) -> Queues:
         raise InvalidQueues("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
     if faults := list(_faults(found)):
         raise InvalidQueues("; ".join(faults))
-    queues = {one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds) for one in found.queues}
+    queues = {
+        one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds, one.notify)
+        for one in found.queues
+    }
     return Queues(queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}, found.selector, _amounts(found.quota))
 
 
@@ -114,5 +118,6 @@ def _sentence(error: Any) -> str:
         "extra_forbidden": "unknown field",
         "missing": "Required value",
         "model_type": "must be a mapping",
+        "string_pattern_mismatch": "must be a URL with http or https and without a user, as https://example.com/jobs",
     }
     return said.get(error["type"]) or str(error["msg"]).replace("Input should", "must").replace("should", "must")

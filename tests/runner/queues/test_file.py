@@ -17,13 +17,14 @@ queues:
   quota: {pods: 10, cpu: 500m, requests.memory: 1Ki, limits.cpu: "2"}
   order: fifo
   maxWaitSeconds: 60
+  notify: https://example.com/research
 - name: default
 """
 
 
 def test_a_file_says_all_of_its_queues() -> None:
     quota = {"pods": Decimal(10), "requests.cpu": Decimal("0.5"), "requests.memory": Decimal(1024)}
-    research = Queue(5, {**quota, "limits.cpu": Decimal(2)}, Order.FIFO, 60)
+    research = Queue(5, {**quota, "limits.cpu": Decimal(2)}, Order.FIFO, 60, "https://example.com/research")
     expected = Queues(
         {"research": research, "default": Queue()}, SelectorName.WRR, {"requests.nvidia.com/gpu": Decimal(16)}
     )
@@ -55,6 +56,8 @@ def test_there_is_always_a_default_queue() -> None:
         ("{queues: [{name: a}], quota: {services: 1}}", ["quota[services]: Invalid value"]),
         ("queues: [{name: a, order: lifo}]", ["queues[0].order: must be 'priority' or 'fifo'"]),
         ("queues: [{name: a, maxWaitSeconds: -1}]", ["queues[0].maxWaitSeconds"]),
+        ("queues: [{name: a, notify: example.com}]", ["queues[0].notify: must be a URL with http or https"]),
+        ("queues: [{name: a, notify: 'https://u:p@example.com'}]", ["queues[0].notify: must be a URL"]),
         ("queues: [{name: a, quota: {cpu: [1]}}]", ["queues[0].quota.cpu"]),
     ],
 )
