@@ -56,15 +56,14 @@ CONTAINER_SECURITY: dict[str, Any] = {
     "capabilities": {"drop": ["ALL"]},
 }
 
+Component = Literal["webhook", "controller", "runner", "certificates"]
+
 #: Resources by component. The CPU is not limited: a throttled server makes everyone wait.
-RESOURCES: dict[str, dict[str, dict[str, Any]]] = {
-    name: {"requests": {"cpu": cpu, "memory": "128Mi"}, "limits": {"memory": memory}}
-    for name, cpu, memory in (
-        ("webhook", "100m", "512Mi"),
-        ("controller", "50m", "512Mi"),
-        ("runner", "100m", "1Gi"),
-        ("certificates", "20m", "256Mi"),
-    )
+RESOURCES: dict[Component, dict[str, dict[str, str | int | float]]] = {
+    "webhook": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    "controller": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    "runner": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
+    "certificates": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
 }
 
 Label = Annotated[str, Field(pattern=_LABEL)]
@@ -98,7 +97,7 @@ class Installation(BaseModel):
     priority_class: str = Field(
         "system-cluster-critical", description="Priority class of server and rotation pods; empty for none."
     )
-    resources: dict[str, dict[str, dict[str, str | int | float]]] = Field(
+    resources: dict[Component, dict[str, dict[str, str | int | float]]] = Field(
         RESOURCES,
         description="Resources of the containers, by component. The limits of the server hold for its default bounds "
         "(`serve --limit`).",
