@@ -25,6 +25,7 @@ from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.limits import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
@@ -132,17 +133,16 @@ def manifests(  # noqa: PLR0913 - a setting each
     **choices: Any,
 ) -> None:
     """Print all objects of an installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
-    if output_dir is not None:
-        _files(output_dir, check=check)
-        return
-    if check:
+    if check and output_dir is None:
         raise click.UsageError("--check requires --output-dir")
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
-    more, deny = choices.pop("more_kinds"), choices.pop("deny")
     try:
-        kinds = installable((*installed(), *more), deny)
+        kinds = Registry(installable((*installed(), *choices.pop("more_kinds")), choices["deny"]))
+        if output_dir is not None:
+            _files(kinds, output_dir, check=check)
+            return
         fields = {
             **choices,
             "ca_bundle": bundle,
@@ -159,7 +159,7 @@ def manifests(  # noqa: PLR0913 - a setting each
         }
         given = {name: value for name, value in installation_fields(file).items() if name not in set_by_option}
         installation = Installation(**{**fields, **given})
-        rendered = objects(Registry(kinds), installation)
+        rendered = objects(kinds, installation)
     except ValidationError as error:
         raise click.UsageError(faults_of(error)) from None
     except ValueError as error:
@@ -189,8 +189,8 @@ def _certificates(pem: bytes) -> bytes:
     return pem
 
 
-def _files(folder: Path, *, check: bool) -> None:
-    files = committed(installed())
+def _files(kinds: Registry[JobKind], folder: Path, *, check: bool) -> None:
+    files = committed(kinds)
     if not check:
         for path in write(files, folder):
             click.echo(f"wrote {path}", err=True)
