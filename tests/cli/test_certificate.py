@@ -147,9 +147,9 @@ class Watched:
         return self.certificates.served is not None and self.certificates.served.generation == generation
 
     def counted(self, result: str) -> float:
-        found = self.metrics.registry.get_sample_value("jobgate_certificate_reloads_total", {"result": result})
-        assert found is not None
-        return found
+        results = self.metrics.registry.get_sample_value("jobgate_certificate_reloads_total", {"result": result})
+        assert results is not None
+        return results
 
     async def end(self) -> None:
         for task in self._tasks:
@@ -232,8 +232,8 @@ class Process:
         self.port, self.health_port = line["port"], line["healthPort"]
 
     def lines(self, message: str) -> list[dict[str, Any]]:
-        found = [line for line in self.log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        return [line for line in map(json.loads, found) if line["message"] == message]
+        result = [line for line in self.log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return [line for line in map(json.loads, result) if line["message"] == message]
 
     def readiness(self) -> str:
         try:
@@ -315,9 +315,9 @@ def reader(controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str) 
 
 
 def stored(generation: Generation, number: int, namespace: str) -> dict[str, Any]:
-    found = secret(generation, number, namespace)
-    del found["metadata"]["resourceVersion"]
-    return found
+    result = secret(generation, number, namespace)
+    del result["metadata"]["resourceVersion"]
+    return result
 
 
 def test_a_secret_is_served_without_a_disk_as_it_comes_changes_goes_and_comes_back(
@@ -351,7 +351,7 @@ def test_a_secret_is_served_without_a_disk_as_it_comes_changes_goes_and_comes_ba
         assert cluster_api.post(path, stored(third, 3, namespace))[0] == 201
         wait_for(lambda: server.shows(third, name), PATIENCE, what="the third certificate")
         kept = [file.read_bytes() for file in (tmp_path / "credentials").rglob("*") if file.is_file()]
-        assert not any(one.certificate in file for file in kept for one in (first, second, third))
+        assert not any(each.certificate in file for file in kept for each in (first, second, third))
         assert server.stop() == 0
         assert "PRIVATE" not in server.log.read_text()
 

@@ -113,7 +113,9 @@ def test_notices_are_told_and_are_no_fault(recorded: World, monkeypatch: pytest.
     result = run("--output=json")
     document = json.loads(result.stdout)
     assert (result.exit_code, document["healthy"]) == (0, True)
-    assert [(one["id"], one["severity"]) for one in document["findings"]] == [("failure-policy-ignores", "notice")]
+    assert [(finding["id"], finding["severity"]) for finding in document["findings"]] == [
+        ("failure-policy-ignores", "notice")
+    ]
     assert document["installation"]["failurePolicy"] == "Ignore"
 
 

@@ -25,13 +25,15 @@ def jobgate(*arguments: str) -> Result:
 def test_what_would_be_made_is_printed(arguments: list[str], expected: list[str]) -> None:
     done = jobgate("render", *arguments)
     assert done.exit_code == 0, done.output
-    assert [f"{one['kind']}/{one['metadata']['name']}" for one in yaml.safe_load_all(done.stdout)] == expected
+    assert [
+        f"{document['kind']}/{document['metadata']['name']}" for document in yaml.safe_load_all(done.stdout)
+    ] == expected
 
 
 def test_a_task_that_waits_is_printed_as_suspended() -> None:
     done = jobgate("render", "examples/dijob/dependencies.yaml")
-    jobs = [one for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Job"]
-    assert {one["spec"]["suspend"] for one in jobs} == {False, True}
+    jobs = [document for document in yaml.safe_load_all(done.stdout) if document["kind"] == "Job"]
+    assert {job["spec"]["suspend"] for job in jobs} == {False, True}
 
 
 @pytest.mark.parametrize(

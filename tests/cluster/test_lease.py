@@ -82,9 +82,9 @@ async def test_one_that_is_gone_without_a_word_is_followed_when_its_time_is_over
         await asyncio.sleep(0.5)
         assert work.now == []  # by our own clock: what its renewTime says may be of another's
         await until(lambda: work.now == ["a"])
-        found = cluster.find(*PLACE)
-        assert found
-        assert found["spec"]["leaseTransitions"] == 5
+        result = cluster.find(*PLACE)
+        assert result
+        assert result["spec"]["leaseTransitions"] == 5
 
 
 async def test_one_that_cannot_renew_stops_before_another_may_begin() -> None:
@@ -182,11 +182,11 @@ async def test_on_a_real_api_server_one_works_and_the_other_follows(
         assert work.now == [first]
         tasks["ab".index(first)].cancel()
         await until(lambda: work.now and work.now != [first])
-        _, found = await asyncio.to_thread(
+        _, result = await asyncio.to_thread(
             cluster_api.get, f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/control"
         )
-        assert found["spec"]["holderIdentity"] == work.now[0]
-        assert found["spec"]["leaseTransitions"] == 1
+        assert result["spec"]["holderIdentity"] == work.now[0]
+        assert result["spec"]["leaseTransitions"] == 1
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)

@@ -71,15 +71,17 @@ class MemoryCluster:
 
     async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         self._call("list", resource, "")
-        found = [copy.deepcopy(one) for place, one in self.objects.items() if place[0] == resource and self._sees(one)]
-        yield Page(found, f"list-{len(self.history)}")
+        results = [
+            copy.deepcopy(one) for place, one in self.objects.items() if place[0] == resource and self._sees(one)
+        ]
+        yield Page(results, f"list-{len(self.history)}")
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         self._call("watch", resource, "")
         if version.startswith("list-"):
             place = int(version.removeprefix("list-"))
         else:
-            versions = [one[2]["metadata"]["resourceVersion"] for one in self.history]
+            versions = [each[2]["metadata"]["resourceVersion"] for each in self.history]
             place = versions.index(version) + 1
         while True:
             while place < len(self.history):
@@ -97,10 +99,10 @@ class MemoryCluster:
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         done = self._call("get", resource, name)
         await asyncio.sleep(0)
-        found = self.find(resource, namespace, name)
+        result = self.find(resource, namespace, name)
         if done:
             done()
-        return found
+        return result
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
         metadata = manifest["metadata"]

@@ -129,7 +129,7 @@ async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
 
 async def writes(queue: WorkQueue[str], clock: Clock, seconds: float, *, every: float = 0.0) -> int:
     """How often a key is written in so many seconds; it is asked for after so many, and after its own write."""
-    found, end, written, undone = 0, clock.now + seconds, False, clock.now
+    result, end, written, undone = 0, clock.now + seconds, False, clock.now
     while clock.now < end:
         if clock.now >= undone:
             queue.add("a")
@@ -137,10 +137,10 @@ async def writes(queue: WorkQueue[str], clock: Clock, seconds: float, *, every: 
             written = clock.now >= undone
             queue.done("a", ReconcileResult.WROTE if written else ReconcileResult.FINE)
             if written:
-                found, undone = found + 1, clock.now + every
+                result, undone = result + 1, clock.now + every
                 queue.add("a", 0.05)
         clock.now += 0.05
-    return found
+    return result
 
 
 @pytest.mark.parametrize("every", [0.05, 0.3, 2.0])

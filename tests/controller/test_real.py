@@ -49,7 +49,7 @@ class Cluster:
 
     def warnings(self) -> list[tuple[str, str]]:
         _, answer = self.api.get(self.path("Event"))
-        return [(one["reason"], one["message"]) for one in answer["items"]]
+        return [(item["reason"], item["message"]) for item in answer["items"]]
 
 
 def train(namespace: str, replicas: int = 2, plugins: Any = None) -> Any:
@@ -83,14 +83,14 @@ def job_there(controller: None, cluster: Cluster) -> Any:
 
 
 def test_a_job_gets_what_its_plugins_declare(job_there: Any, cluster: Cluster) -> None:
-    found = installed.managed_objects(cluster.api, cluster.namespace)
-    assert set(found) == {("ConfigMap", "train-svc"), ("NetworkPolicy", "train")}  # its operator makes the Service
-    assert found["ConfigMap", "train-svc"]["data"]["work.host"] == "train-work-0.di-train\ntrain-work-1.di-train"
-    for one in found.values():
-        (owner,) = one["metadata"]["ownerReferences"]
+    result = installed.managed_objects(cluster.api, cluster.namespace)
+    assert set(result) == {("ConfigMap", "train-svc"), ("NetworkPolicy", "train")}  # its operator makes the Service
+    assert result["ConfigMap", "train-svc"]["data"]["work.host"] == "train-work-0.di-train\ntrain-work-1.di-train"
+    for value in result.values():
+        (owner,) = value["metadata"]["ownerReferences"]
         assert (owner["kind"], owner["name"], owner["uid"]) == ("DIJob", "train", job_there["metadata"]["uid"])
         assert "controller" not in owner
-        assert one["metadata"]["managedFields"][0]["manager"] == "jobgate"
+        assert value["metadata"]["managedFields"][0]["manager"] == "jobgate"
 
 
 @pytest.mark.usefixtures("job_there")
@@ -229,9 +229,9 @@ def test_the_controller_cannot_do_more_than_it_has_to(
 @pytest.mark.usefixtures("controller")
 def test_a_namespace_that_has_opted_out_is_left_alone(cluster: Cluster) -> None:
     other = Cluster(cluster.api, new_namespace(cluster.api))
-    for one in (cluster, other):
-        one.apply(train(one.namespace))
-        wait_for(partial(_has, one, 2), WAIT, what="the objects are made")
+    for each in (cluster, other):
+        each.apply(train(each.namespace))
+        wait_for(partial(_has, each, 2), WAIT, what="the objects are made")
     label = {"metadata": {"labels": {"jobgate.dev/admission": "disabled"}}}
     cluster.api.patch(f"/api/v1/namespaces/{cluster.namespace}", label)
     for replicas in (3, 4):  # what is seen of the other namespace is seen after the label, and after the deletion

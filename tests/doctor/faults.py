@@ -95,8 +95,8 @@ def of_another_chart(path: str, value: object) -> Plant:
 
 
 def _data(world: World) -> dict[str, str]:
-    found: dict[str, str] = world.get("Secret", TLS, SYSTEM)["data"]
-    return found
+    result: dict[str, str] = world.get("Secret", TLS, SYSTEM)["data"]
+    return result
 
 
 def other_ca(world: World) -> None:
@@ -115,14 +115,14 @@ def staged_long_ago(world: World) -> None:
 
 
 def no_entry(world: World) -> None:
-    found = world.get("MutatingWebhookConfiguration", "jobgate")
-    found["webhooks"] = [one for one in found["webhooks"] if not one["name"].startswith("mxjobs.")]
+    result = world.get("MutatingWebhookConfiguration", "jobgate")
+    result["webhooks"] = [webhook for webhook in result["webhooks"] if not webhook["name"].startswith("mxjobs.")]
 
 
 def extra_entry(world: World) -> None:
-    found = world.get("ValidatingWebhookConfiguration", "jobgate")
-    extra = {**deepcopy(found["webhooks"][0]), "name": "everything.example.org"}
-    found["webhooks"].append(extra)
+    result = world.get("ValidatingWebhookConfiguration", "jobgate")
+    extra = {**deepcopy(result["webhooks"][0]), "name": "everything.example.org"}
+    result["webhooks"].append(extra)
 
 
 def all_ignore(world: World) -> None:
@@ -243,8 +243,8 @@ def executes(world: World) -> None:
 
 
 def _version(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"][0]
-    return found
+    result: dict[str, Any] = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"][0]
+    return result
 
 
 def other_version(world: World) -> None:

@@ -137,14 +137,14 @@ def _stated(one: dict[str, Any]) -> dict[str, Any]:
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """The merge patch that makes of one the other."""
-    found: dict[str, Any] = {key: None for key in old if key not in new}
+    result: dict[str, Any] = {key: None for key in old if key not in new}
     for key, value in new.items():
         if isinstance(value, dict) and isinstance(old.get(key), dict):
             if inner := _changes(old[key], value):
-                found[key] = inner
+                result[key] = inner
         elif value != old.get(key):
-            found[key] = value
-    return found
+            result[key] = value
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -178,18 +178,18 @@ def test_planted_faults_are_found_and_nothing_else(installed: Installed, round_:
     for planted in of_round(round_).values():
         planted.plant(world)
     # Each fault alone, and that none hides another, is tested on what an API server holds: here, that it is read.
-    expected = {(one.id, one.where) for one in world.diagnosed()}
+    expected = {(each.id, each.where) for each in world.diagnosed()}
     installed.change(installed.world, world)
     installed.server.serve(world.current)
-    found: list[FoundFault] = []
+    results: list[FoundFault] = []
 
     def all_of_them() -> bool:
-        found[:] = installed.look()[0]
-        return {(one.id, one.where) for one in found} == expected
+        results[:] = installed.look()[0]
+        return {(entry.id, entry.where) for entry in results} == expected
 
     try:
         wait_for(all_of_them, timeout=SOON, what=f"{len(expected)} faults are found")
-        result = " ".join(f"{one.where}: {one.what}" for one in found)
+        result = " ".join(f"{item.where}: {item.what}" for item in results)
         assert [planted.says for planted in of_round(round_).values() if planted.says not in result] == []
     finally:
         installed.change(world, installed.world)
@@ -212,7 +212,7 @@ def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed
         result = run("--output=json")
         document = json.loads(result.stdout)
         assert (result.exit_code, document["healthy"]) == (1, False)
-        assert [one["id"] for one in document["findings"]] == ["entry-calls-elsewhere"]
+        assert [finding["id"] for finding in document["findings"]] == ["entry-calls-elsewhere"]
     finally:
         installed.change(world, installed.world)
 

@@ -128,7 +128,7 @@ def taken(space: Space, job: dict[str, Any]) -> Run:
 def has_event(run: Run, reason: str) -> bool:
     """Whether the job has an Event."""
     about = [event["involvedObject"] for event in run.space.items("events") if event["reason"] == reason]
-    return any(one["uid"] == run.job["metadata"]["uid"] for one in about)
+    return any(each["uid"] == run.job["metadata"]["uid"] for each in about)
 
 
 def message(run: Run) -> str:

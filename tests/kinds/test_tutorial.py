@@ -106,7 +106,7 @@ def test_the_page_quotes_the_package(folder: Path) -> None:
 
 
 def test_an_entry_point_names_the_kind(kind: JobKind, site: Path) -> None:
-    (entry,) = (one for one in entry_points(group=ENTRY_POINT) if one.name == "sweepjob")
+    (entry,) = (point for point in entry_points(group=ENTRY_POINT) if point.name == "sweepjob")
     assert entry.load() is kind
     assert kind not in built_in()
     assert str(sys.modules["sweepjob"].__file__).startswith(str(site))

@@ -131,8 +131,8 @@ def test_in_a_job_beyond_all_bounds_a_pod_gets_its_place_and_no_lists() -> None:
     def endless(_: Member) -> Iterator[Variable]:
         raise AssertionError("no list of so many pods is made")
 
-    found = variables(wired(pod(), one(part(replicas=2**31 - 1), contract=endless), index=2**31 - 2))
-    assert found["VC_GLOBAL_RANK"] == "2147483646"
+    result = variables(wired(pod(), one(part(replicas=2**31 - 1), contract=endless), index=2**31 - 2))
+    assert result["VC_GLOBAL_RANK"] == "2147483646"
 
 
 def test_an_operator_that_sees_to_it_itself_is_left_to_it() -> None:

@@ -229,7 +229,7 @@ def test_what_to_publish_has_no_effect_on_a_service_that_the_operator_makes() ->
 
 @pytest.mark.parametrize("made, things", [(False, ["Service", "volume"]), (True, ["volume"])])
 def test_what_is_named_after_the_job_is_listed(made: bool, things: list[str]) -> None:
-    assert [one.thing for one in Svc().derived(one(service_made=made), SvcArguments())] == things
+    assert [each.thing for each in Svc().derived(one(service_made=made), SvcArguments())] == things
 
 
 def test_a_part_with_a_fixed_name_has_one_host_however_many_replicas_it_asks_for() -> None:

@@ -59,9 +59,9 @@ def test_a_pod_that_has_it_all_is_left_alone() -> None:
 def strip(document: dict[str, Any], container: str, *names: str) -> dict[str, Any]:
     """Return a pod without variables of a container, as another webhook may leave it."""
     result = deepcopy(document)
-    for one in result["spec"]["containers"] + result["spec"].get("initContainers", []):
-        if one["name"] == container:
-            one["env"] = [each for each in one["env"] if each["name"] not in names]
+    for entry in result["spec"]["containers"] + result["spec"].get("initContainers", []):
+        if entry["name"] == container:
+            entry["env"] = [each for each in entry["env"] if each["name"] not in names]
     return result
 
 

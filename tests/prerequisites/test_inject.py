@@ -38,7 +38,7 @@ def pod(**container: Any) -> dict[str, Any]:
 def injected(before: dict[str, Any], what: Injection, wish: str = "") -> tuple[dict[str, Any], list[str]]:
     """The pod after injection, as its patch makes it, and what could not be."""
     draft = Draft(before)
-    problems = [one.message() for one in inject(draft, what, wish)]
+    problems = [each.message() for each in inject(draft, what, wish)]
     after = jsonpatch.apply_patch(before, draft.patch)
     assert after == draft.value
     return after, problems

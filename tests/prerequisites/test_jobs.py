@@ -90,8 +90,8 @@ def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
     job = stored(dijob(*({"name": name} for name in names)), EXAMPLES)
     assert not causes_of(job, EXAMPLES)
     recorded = read_record(job["metadata"]["annotations"][RECORD])
-    assert [f"Prerequisite/{name}" for name in names] == [one for one in recorded if one.startswith("Prerequisite/")]
-    assert all(len(one["hash"]) == 16 for one in recorded.values())
+    assert [f"Prerequisite/{name}" for name in names] == [each for each in recorded if each.startswith("Prerequisite/")]
+    assert all(len(value["hash"]) == 16 for value in recorded.values())
     assert not answer(job, EXAMPLES, Phase.MUTATE).patch, "a second mutation finds nothing to add"
 
 
@@ -315,7 +315,7 @@ def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
     """What the templates of a job name."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
-    return [reference.name for one in kind.asked(job) for reference in one.references]
+    return [reference.name for each in kind.asked(job) for reference in each.references]
 
 
 WITHOUT_FIELD = ["Job", "MxJob", "TorchJob"]
@@ -331,7 +331,7 @@ def test_readers_take_the_templates_of_a_stored_job_and_not_its_annotation(name:
     assert not any(part.prerequisites for part in crew.parts)
     assert subject is not None
     assert named_by_templates(subject.job.document) == []
-    assert not any(ANNOTATION in str(one) for one in rendered(kind, job, NAMESPACE, "cluster.local"))
+    assert not any(ANNOTATION in str(each) for each in rendered(kind, job, NAMESPACE, "cluster.local"))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def outcome(shell: str, folder: Path, hooks: list[Hook], *command: str) -> tuple
     """Return the exit code of a container, and the words that were written to its log."""
     log = folder / "log"
     log.touch()
-    argv = argv_of(wrapped({"command": [one.replace("$", "$$") for one in command]}, hooks, shell), {})
+    argv = argv_of(wrapped({"command": [each.replace("$", "$$") for each in command]}, hooks, shell), {})
     done = run(argv, {"LOG": str(log)})
     return done.returncode, log.read_text().split()
 

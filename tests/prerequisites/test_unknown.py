@@ -161,7 +161,7 @@ def test_a_workload_of_a_job_waits_until_jobs_are_known(error: LookupError, expe
 def test_a_job_that_names_an_item_waits_until_items_are_known(kind: str, case: str, waits: bool, reached: bool) -> None:
     bare = {"DIJob": dijob(), **others(None)}[kind]
     job, unnamed = (
-        {"kind": kind, **one, "metadata": {"name": "train", "namespace": NAMESPACE}} for one in (JOBS[kind], bare)
+        {"kind": kind, **each, "metadata": {"name": "train", "namespace": NAMESPACE}} for each in (JOBS[kind], bare)
     )
     new, old = {
         "create": (job, None),

@@ -73,5 +73,5 @@ def test_what_cannot_be_resized_is_denied_with_what_is_missing(job: dict[str, An
     ],
 )
 def test_of_an_annotation_without_effect_the_review_says_so(value: str, options: dict[str, Any], expected: str) -> None:
-    found = said(dijob(task(2), **BOUNDS), value, **options)
-    assert [expected in each for each in found] == [True] * bool(expected)
+    result = said(dijob(task(2), **BOUNDS), value, **options)
+    assert [expected in each for each in result] == [True] * bool(expected)

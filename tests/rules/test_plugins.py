@@ -59,7 +59,9 @@ def test_what_arrives_as_null_was_not_dropped() -> None:
     ],
 )
 def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, reported: list[str]) -> None:
-    old, new = (jobs.job(jobs.task("learner"), **({} if one is None else {"plugins": one})) for one in (before, after))
+    old, new = (
+        jobs.job(jobs.task("learner"), **({} if each is None else {"plugins": each})) for each in (before, after)
+    )
     notices = [str(notice) for notice in jobs.validate(new, old=old).notices if "for new pods only" in str(notice)]
     end = " for new pods only: existing pods and keys stay as they are"
     assert notices == [text + end for text in reported]

@@ -83,8 +83,8 @@ LIVE, LATE = "2025-12-31T23:59:50.000000Z", "2025-12-31T23:59:40.000000Z"
 async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: Any, expected: list[str]) -> None:
     cluster: Any = Cluster(deployments, leases)
     assert await rivals(DIJOB, cluster, NOW) == expected
-    for one in cluster.reviews:
-        assert one["resourceAttributes"] == {
+    for review in cluster.reviews:
+        assert review["resourceAttributes"] == {
             "verb": "update",
             "group": "diengine.opendilab.org",
             "resource": "dijobs",

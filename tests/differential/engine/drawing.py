@@ -333,8 +333,8 @@ def _shaped(chance: Random, subject: Subject) -> Any:
     kinds = {kind.gvk.kind: kind for kind in built_in()}
     kind = kinds.get(subject.kind) or chance.choice([*kinds.values()])
     shape: Callable[..., Any] = chance.choice((*shapes.OF_A_TEMPLATE, *shapes.OF_A_JOB))
-    made = orjson.loads(orjson.dumps(shape(kind, chance.choice((1, 2, 5, 20))), option=orjson.OPT_NON_STR_KEYS))
-    return {**made, "apiVersion": subject.api_version, "kind": subject.kind}
+    result = orjson.loads(orjson.dumps(shape(kind, chance.choice((1, 2, 5, 20))), option=orjson.OPT_NON_STR_KEYS))
+    return {**result, "apiVersion": subject.api_version, "kind": subject.kind}
 
 
 def _edited(chance: Random, subject: Subject, document: Any, edits: int) -> Any:

@@ -89,8 +89,8 @@ def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ..
     message = str(body.get("message", body))
     causes = (body.get("details") or {}).get("causes") or []
     if status == 422:
-        found = tuple(PodFault(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
-        return found or (PodFault("", message, "validation"),)
+        result = tuple(PodFault(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
+        return result or (PodFault("", message, "validation"),)
     if status == 403:
         return (PodFault("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
     if status == 500 and "resource name" in message:
@@ -118,10 +118,10 @@ _EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["Pod
 def judge(pod: Pod) -> Answer:
     """Return our verdict: faults of the schema, and faults of the rules in the pruned Pod."""
     template, refused = _by_schema(pod)
-    found = [PodFault(*finding, "schema") for finding in refused]
+    results = [PodFault(*finding, "schema") for finding in refused]
     causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))
-    found.extend(PodFault(str(cause.path), cause.message, "rules") for cause in causes)
-    return Answer(tuple(found))
+    results.extend(PodFault(str(cause.path), cause.message, "rules") for cause in causes)
+    return Answer(tuple(results))
 
 
 def _by_schema(pod: Pod) -> tuple[Any, list[tuple[str, str]]]:

@@ -169,8 +169,8 @@ def test_what_the_operator_erases_is_put_back_and_its_write_changes_nothing() ->
 
 def test_what_a_person_removes_stays_removed() -> None:
     stored, removed = job({**task("learner"), "name": "learner"}, queue="games"), job(task("learner", "learner"))
-    assert not [one for one in write(removed, stored, "jane") if "queue" in one["path"]]
-    assert not [one for one in write(removed, stored, OPERATOR, forgetful=frozenset()) if "queue" in one["path"]]
+    assert not [each for each in write(removed, stored, "jane") if "queue" in each["path"]]
+    assert not [entry for entry in write(removed, stored, OPERATOR, forgetful=frozenset()) if "queue" in entry["path"]]
 
 
 @pytest.mark.parametrize(("minimum", "warns"), [({}, False), ({"minAvailable": 2}, True)])

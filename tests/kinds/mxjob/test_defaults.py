@@ -19,8 +19,8 @@ def defaulted(document: dict[str, Any], **options: Any) -> dict[str, Any]:
 def roles(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the roles of the mutated document, without their templates."""
     return [
-        {key: value for key, value in one.items() if key != "template"}
-        for one in defaulted(document)["spec"]["replicaSpecs"]
+        {key: value for key, value in spec.items() if key != "template"}
+        for spec in defaulted(document)["spec"]["replicaSpecs"]
     ]
 
 
