@@ -91,7 +91,7 @@ class Callers:
     """All callers, each in a thread. Use it in a `with`."""
 
     def __init__(self, plane: ControlPlane, port: int, pause: float) -> None:
-        """`port` is that of the servers' address; `pause` is the time between two calls of a caller, in seconds."""
+        """`port` is the port of the servers; `pause` is the time between two calls of a caller, in seconds."""
         self._plane, self._port, self._pause = plane, port, pause
         self._stop = threading.Event()
         works = {"admissions": self._admit, "handshakes": self._greet, "kept": self._keep}

@@ -1,4 +1,4 @@
-"""Where the server's certificate comes from: what is taken and rejected, a Secret on a real API server, and signals."""
+"""The source of the server's certificate: accepted and rejected certificates, a Secret on a real API server, signals."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def secret(generation: Generation, number: int, namespace: str = "jobgate-system
     }
 
 
-# What is said on the command line
+# Options of the command line
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ class Process:
         return self.process.wait(PATIENCE)
 
 
-#: The command on a disk that cannot be written: that of a container, or one that is full. Only where temporary files
+#: The command on a read-only or full disk, as in a container. Only where temporary files
 #: are can be written, because the client of the API server puts a kubeconfig's own certificates there; a pod has none.
 ON_A_FULL_DISK = """
 import errno, os, sys, tempfile
@@ -299,7 +299,7 @@ def serving(kubeconfig: Path, namespace: str, folder: Path) -> Iterator[Process]
 
 @pytest.fixture
 def reader(controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str) -> Path:
-    """The kubeconfig of one who may read the one Secret, and nothing else."""
+    """The kubeconfig of a user who may read this Secret, and nothing else."""
     user = f"reader-{namespace}"
     prefix = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
     rule = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [NAME], "verbs": ["get", "list", "watch"]}

@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 def _required(name: str, extras: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the distributions that one requires, and those that they require."""
+    """Yield the distributions that a distribution requires, directly or indirectly."""
     for text in distribution(name).requires or ():
         requirement = Requirement(text)
         marker = requirement.marker

@@ -59,7 +59,7 @@ def test_a_review_warns_of_a_job_that_nothing_runs() -> None:
 
 
 def _gang(kind: str, version: str, **spec: object) -> str:
-    """Return a job of two tasks of which one has a priority class."""
+    """Return a job of two tasks; one has a priority class."""
     pods = {"containers": [{"name": "di-container", "image": "i"}], "restartPolicy": "Never"}
     urgent = {"name": "a", "replicas": 1, "template": {"spec": {**pods, "priorityClassName": "urgent"}}}
     other = {"name": "b", "replicas": 2, "template": {"spec": pods}}

@@ -1,4 +1,4 @@
-"""The settings of an installation: what is taken, what is rejected and why, and what a running server reads again."""
+"""The settings of an installation: accepted and rejected values, and the settings that a running server reads again."""
 
 import asyncio
 import json

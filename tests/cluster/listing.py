@@ -14,7 +14,7 @@ from jobgate.cluster.client import Client
 class Listing:
     """What is listed at each path, and how often it was asked with which limit."""
 
-    #: What a watch sends before it ends, in parts; nothing for one that stays open.
+    #: The parts that a watch sends before it ends; none for a watch that stays open.
     events: Sequence[bytes] = ()
 
     def __init__(self, **objects: Sequence[bytes]) -> None:

@@ -194,7 +194,7 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
         installation.install(port)
 
         def all_of_it() -> None:
-            # Who serves is said outright: Services may not be read.
+            # The servers are given: Services may not be read.
             options = ["--soak=0", f"--address=localhost:{port}"]
             installation.grant("enough", KINDS)
             done = installation.run("rotate", *options)

@@ -49,7 +49,7 @@ def event(change: str, found: dict[str, Any]) -> dict[str, Any]:
 
 
 class Played:
-    """An API server that does what is written, step by step, and then nothing more."""
+    """An API server that follows a script step by step, and then does nothing more."""
 
     def __init__(self, *steps: Any) -> None:
         self.steps = list(steps)

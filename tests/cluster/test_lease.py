@@ -15,7 +15,7 @@ from jobgate.cluster.informer import ApiError
 from jobgate.cluster.lease import LEASES, Lease, Times
 from tests.controller.cluster import MemoryCluster, unreachable
 
-#: An unheld Lease says in whole seconds how long it holds: less cannot be said.
+#: The duration of a Lease is in whole seconds; a released Lease has the least.
 QUICK = Times(duration=1.0, deadline=0.6, retry=0.05, call=0.3)
 PLACE = (LEASES, "system", "control")
 

@@ -1,4 +1,4 @@
-"""Jobs and what is declared beside them, as tests want them."""
+"""Jobs and their declared objects for tests."""
 
 from typing import Any
 

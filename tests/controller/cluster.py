@@ -15,7 +15,7 @@ Fault = Callable[[str, Resource, str], Callable[[], None] | None]
 
 
 class MemoryCluster:
-    """Stores objects, tells watchers of them, and fails as it is reported."""
+    """Stores objects, notifies watchers, and fails as a test demands."""
 
     def __init__(self, selector: str = "") -> None:
         self.objects: dict[Place, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""The whole controller against an API server in memory that fails as it is reported."""
+"""The whole controller against an API server in memory that fails as a test demands."""
 
 import asyncio
 import json
@@ -647,7 +647,7 @@ LATE, FRESH = OPERATOR_TIMEOUT + 60, OPERATOR_TIMEOUT - 60
 
 
 def waiting(age: float, **fields: Any) -> dict[str, Any]:
-    """A job that was made so many seconds ago."""
+    """A job that was created so many seconds ago."""
     result: dict[str, Any] = job()
     made = datetime.now(UTC) - timedelta(seconds=age)
     result["metadata"] |= {"creationTimestamp": f"{made:%Y-%m-%dT%H:%M:%SZ}", **fields.pop("metadata", {})}

@@ -1,4 +1,4 @@
-"""What is done with an object that was found."""
+"""The verdict on an existing object."""
 
 import copy
 from typing import Any

@@ -154,7 +154,7 @@ def test_somebody_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluste
         ("ObjectInTheWay", "ConfigMap train-svc was not created by jobgate, and is not updated: rename it or this job, "
          "or delete it")
     ]  # fmt: skip
-    # The event may come before what is made after it.
+    # The event may come before the objects that are created after it.
     wait_for(lambda: cluster.ours() == [("NetworkPolicy", "train")], WAIT)
     assert cluster.get("ConfigMap", "train-svc") == before
     _, events = cluster.api.get(cluster.path("Event"))

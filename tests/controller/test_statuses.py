@@ -35,7 +35,7 @@ class Trial:
         return str(conditions[0].get("reason"))
 
     async def until(self, *conditions: Callable[[], bool]) -> None:
-        """Work until what is expected is so."""
+        """Work until the expected state is reached."""
         statuses = Statuses(self.cluster, now=lambda: NOW)
         working = asyncio.create_task(statuses.run(self.cluster))
         try:

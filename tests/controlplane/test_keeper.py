@@ -94,7 +94,7 @@ def test_a_program_that_ends_by_itself_is_told_with_its_code(
 
 
 def old(folder: Path) -> Path:
-    """A folder that nobody made just now."""
+    """A folder that was not created just now."""
     folder.mkdir(exist_ok=True)
     os.utime(folder, (0, 0))
     return folder

@@ -230,7 +230,7 @@ def succeeded(node: ProcessNode, space: Space, resource: str, group: str) -> Non
 
 
 def logs(node: ProcessNode, space: Space, container: str) -> list[str]:
-    """What the containers of this name of all pods have said, also of those that are gone; in order."""
+    """The logs of the containers with this name, in order; deleted pods included."""
     files = node.folder.glob(f"{space.name}.*/{container}.log")
     return sorted(line for file in files for line in file.read_text(encoding="utf-8").splitlines())
 

@@ -98,7 +98,7 @@ def test_without_needs():
 
 
 def run_tests(folder: Path, *flags: str, **variables: str) -> str:
-    """Run tests that need a program as the suite runs, on the bare system; return what is printed."""
+    """Run tests that need a program as the suite does, on the bare system; return the output."""
     file = folder / "test_needs.py"
     file.write_text(TESTS, encoding="utf-8")
     options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-c", "pyproject.toml", *flags]

@@ -1,4 +1,4 @@
-"""Faults to plant: each by what changes, the id that it is found by, and words of what is said."""
+"""Faults to plant: each with its change, the id of the finding, and words of its message."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _SPEC = "spec versions 0 schema openAPIV3Schema properties spec properties"
 
 
 def _set(found: Any, path: str, value: object) -> None:
-    """Set what is at a path, which is written with spaces."""
+    """Set the value at a path, which is written with spaces."""
     *steps, last = (int(step) if step.isdigit() else step for step in path.split())
     for step in steps:
         found = found[step]
@@ -146,7 +146,7 @@ def job_of_nobody(world: World) -> None:
 
 
 def erased_fields(world: World) -> None:
-    """A DIJob whose file asks for plugins, as DI-orchestrator writes it back."""
+    """A DIJob with plugins, as DI-orchestrator writes it back."""
     applied = {"spec": {"plugins": {"env": []}, "minReplicas": 1, "backoffLimit": 2, "queue": None, "unknown": 1}}
     managers = [
         {"manager": "kubectl-client-side-apply", "operation": "Update"},

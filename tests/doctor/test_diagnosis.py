@@ -1,4 +1,4 @@
-"""The checks on a recorded sound installation: nothing is found in it, and each planted fault alone."""
+"""The checks on a recorded sound installation: no findings without a planted fault, and only its finding with a fault."""
 
 import re
 from collections import Counter
@@ -260,7 +260,7 @@ def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
 
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, sentence: str) -> None:
-    """Whoever may read the webhook configurations learns what is wrong with them, and nothing else."""
+    """A user who may read only the webhook configurations gets the findings about them."""
     FAULTS[sentence].plant(world)
     for ref in [*world.objects, Ref(SECRETS, TLS, SYSTEM), Ref(SERVICES, SERVICE, SYSTEM)]:
         if ref.resource not in CONFIGURATIONS:

@@ -1,4 +1,4 @@
-"""The doctor knows the configured kinds of an installation, and finds what is wrong with their files and CRDs."""
+"""The doctor knows the configured kinds of an installation, and reports faults of their files and CRDs."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -32,7 +32,7 @@ class Tenant:
         self._plane = plane
         self._namespace = namespace
         plane.kubectl("-n", namespace, "create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
-        # Even all rights to batch Jobs do not include those of the runner.
+        # Even all rights to batch Jobs do not include the rights of the runner.
         plane.kubectl("-n", namespace, "create", "role", "batch", "--verb=*", "--resource=jobs.batch,jobs.batch/status")
         plane.kubectl("-n", namespace, "create", "rolebinding", "batch", "--role=batch", "--user=tenant")
 

@@ -46,7 +46,7 @@ def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
 
 
 def job_of(kind: str, **fields: Any) -> dict[str, Any]:
-    """A job of a kind whose pods run until they are ended."""
+    """A job with pods that run until they are ended."""
     if kind == "DIJob":
         return dijob("train", task("work", 2), task("judge"), **fields)
     job = example(Path(PATHS[kind]))
@@ -58,7 +58,7 @@ def job_of(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 class Watched(Run):
-    """A job whose phases are recorded whenever it is read."""
+    """A job; its phase is recorded whenever it is read."""
 
     def __init__(self, space: Space, job: dict[str, Any]) -> None:
         self.phases: list[str] = []
@@ -78,7 +78,7 @@ class Watched(Run):
 
 
 def is_true(run: Run) -> bool:
-    """Whether the counts of a status are those of the pods."""
+    """Whether the counts of a status agree with the pods."""
     pods = [pod for pod in run.space.items("pods") if pod["metadata"]["labels"].get("jobgate.dev/job") == run.name]
     newest: dict[tuple[str, int], dict[str, Any]] = {}
     for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["creationTimestamp"])):

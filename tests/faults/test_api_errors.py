@@ -113,7 +113,7 @@ def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, spa
 
 
 def started(jobs: Collection[Run]) -> list[str]:
-    """The jobs whose pods have run, and of which the controller has made the object."""
+    """The jobs with pods that have run and objects that the controller has created."""
     return [job.name for job in jobs if "Running" in types(job) and job.space.exists("configmaps", f"{job.name}-svc")]
 
 
@@ -145,7 +145,7 @@ def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: t
     name = "at-" + "".join(each if each.isalnum() else "-" for each in fault)
     revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
     of_writes = "write" in fault or fault == "409"
-    # A job has few writes, and those that are done are not repeated.
+    # A job has few writes, and none is repeated.
     least = len(proxies) if of_writes else LEAST
     for one in proxies:
         one.faults.clear()

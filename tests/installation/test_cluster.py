@@ -25,7 +25,7 @@ from jobgate.kinds import installed
 
 KINDS = installed()
 SYSTEM = "jobgate-system"
-#: A CRD whose objects the installation converts.
+#: A CRD with objects that the installation converts.
 CONVERTED = "things.example.com"
 _CRDS = "customresourcedefinitions"
 #: Kinds of others, which take anything here.
@@ -160,7 +160,7 @@ def _create_pod(api: ClusterApi, template: dict[str, Any]) -> tuple[int, dict[st
 _ADMISSION = "admissionregistration.k8s.io"
 _CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 _TLS = "jobgate-webhook-tls"
-#: Account, verb, group, resource, namespace, name; all of which it must be allowed.
+#: Account, verb, group, resource, namespace, name; all must be allowed.
 ALLOWED = [
     *[("jobgate-webhook", verb, "", "secrets", SYSTEM, _TLS) for verb in ("get", "list", "watch")],
     *[("jobgate-webhook", verb, "diengine.opendilab.org", "dijobs", "any", "") for verb in ("get", "list", "watch")],
@@ -210,7 +210,7 @@ _NOBODY = [
     ("patch", "coordination.k8s.io", "leases", "kube-system", "kube-scheduler"),
     ("patch", "coordination.k8s.io", "leases", SYSTEM, "another"),
 ]
-#: The same, of which it must be allowed nothing.
+#: The same; all must be forbidden.
 FORBIDDEN = [
     *[
         (account, *each)
@@ -321,7 +321,7 @@ def secret(kind: str = "Opaque", name: str = "train-ssh", *keys: str) -> dict[st
     return result
 
 
-#: What the controller creates, and what is said where it may not.
+#: Objects that the controller creates, and the message of the denial otherwise.
 WRITES: list[tuple[str, dict[str, Any], str]] = [
     ("a ConfigMap of a job", owned("ConfigMap", data={"a": "b"}), ""),
     ("the same without a label", owned("ConfigMap", labels={}), "only objects labelled"),

@@ -1,4 +1,4 @@
-"""The rights of the controller: no more than it needs, and Secrets only where someone said so."""
+"""The rights of the controller: no more than it needs, and Secrets only in the namespaces of `--secrets-in`."""
 
 from typing import Any
 

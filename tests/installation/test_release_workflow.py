@@ -1,4 +1,4 @@
-"""The steps of the release that verify what is published, run as GitHub runs them; `gh` and `docker` are scripts."""
+"""The steps that verify a published release, run as GitHub runs them; `gh` and `docker` are scripts."""
 
 import json
 import os

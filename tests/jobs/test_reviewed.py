@@ -133,7 +133,7 @@ def test_each_label_and_annotation_that_is_used_is_reviewed_and_no_other(name: s
     assert {key for field, key in used if field == "metadata"} - {"*"} <= SERVERS
 
 
-#: Of the metadata what no user changes once it is stored, and finalizers, whose type is checked.
+#: Metadata that no user changes in a stored object, and finalizers, because their type is checked.
 SERVERS = {
     "annotations", "creationTimestamp", "deletionTimestamp", "finalizers", "generateName", "generation", "labels", "name",
     "namespace", "resourceVersion", "uid",

@@ -109,7 +109,7 @@ _METADATA: Final[Mapping[str, tuple[Any, ...]]] = {
     "example.com/owner": ("jane", "x" * 300),
     "-/": ("x",),
 }
-#: Values that rules look for, by key, in addition to those of the examples.
+#: Values that rules look for, by key, in addition to the values in the examples.
 _LOOKED_FOR: Final[Mapping[str, tuple[Any, ...]]] = {
     "name": (
         *("RANK", "WORLD_SIZE", "MASTER_ADDR", "VC_TASK_INDEX", "VK_TASK_INDEX", "DI_RANK", "DMLC_ROLE", "TASK_INDEX"),

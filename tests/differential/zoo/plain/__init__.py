@@ -29,4 +29,4 @@ def _models() -> tuple[type[BaseModel], ...]:
 
 
 MODELS: tuple[type[BaseModel], ...] = _models()
-"""All models that have a schema: those with samples, and those inside of them."""
+"""All models that have a schema: models with samples, and the models inside them."""
