@@ -30,7 +30,7 @@ def run(plane: ControlPlane, namespace: str, *flags: str) -> Result:
     return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
-def test_stored_jobs_are_told_by_job_and_rule(
+def test_stored_jobs_are_reported_by_job_and_rule(
     controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
 ) -> None:
     install(cluster_api)

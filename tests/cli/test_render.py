@@ -39,7 +39,7 @@ def test_a_task_that_waits_is_printed_as_suspended() -> None:
 @pytest.mark.parametrize(
     ("file", "code"), [("examples/dijob/broken/four-faults.yaml", 1), ("examples/prerequisites/items.yaml", 2)]
 )
-def test_what_cannot_be_rendered_is_said_by_the_exit_status(file: str, code: int) -> None:
+def test_what_cannot_be_rendered_is_reported_by_the_exit_status(file: str, code: int) -> None:
     assert Path(file).exists()
     assert jobgate("render", file).exit_code == code
 
@@ -116,7 +116,7 @@ def test_each_command_warns_of_a_duplicate_key(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["explain", "render", "convert"])
-def test_a_file_that_is_not_yaml_is_said_by_its_place_alone(command: str) -> None:
+def test_a_file_that_is_not_yaml_is_reported_by_its_place_alone(command: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input="a: [")
     assert (done.exit_code, done.output.partition(": ")[0]) == (2, "<stdin>:2:1"), done.output
 

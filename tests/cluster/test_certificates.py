@@ -211,7 +211,7 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
         await asyncio.to_thread(all_of_it)
 
 
-async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: Installation) -> None:
+async def test_a_secret_that_cannot_be_served_is_reported_by_an_event(installation: Installation) -> None:
     path = f"/api/v1/namespaces/{installation.namespace}"
 
     def reported() -> list[tuple[str, str, str]]:

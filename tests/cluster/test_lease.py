@@ -131,7 +131,7 @@ async def test_a_lease_that_was_taken_is_not_worked_under() -> None:
         await until(lambda: work.now == ["a"])
 
 
-async def test_a_lease_that_was_deleted_is_made_anew() -> None:
+async def test_a_lease_that_was_deleted_is_created_again() -> None:
     cluster, work = MemoryCluster(), Work()
     async with candidate(cluster, work, "a"):
         await until(lambda: work.now == ["a"])

@@ -75,7 +75,7 @@ def denied(*verbs: str, code: int = 403, resource: str = "") -> Callable[[str, R
 # The Secret.
 
 
-async def test_a_secret_is_made_where_it_is_missing_and_read_back() -> None:
+async def test_a_secret_is_made_if_it_is_missing_and_read_back() -> None:
     cluster = MemoryCluster()
     store = TlsSecret(cluster, "system", "tls")
     missing = await store.read()
@@ -339,7 +339,7 @@ async def test_what_is_wiped_or_deleted_is_back_without_a_wait_for_the_clock() -
             await task
 
 
-async def test_what_is_wrong_is_told_and_tried_again() -> None:
+async def test_what_is_wrong_is_reported_and_tried_again() -> None:
     cluster = MemoryCluster()
     for resource in (MUTATING, VALIDATING):
         configuration(cluster, resource, a=OURS)

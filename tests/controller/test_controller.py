@@ -103,7 +103,7 @@ async def test_a_job_gets_what_its_plugins_declare_and_nothing_is_written_twice(
     assert len(writes(cluster)) == 4
 
 
-async def test_a_controller_that_starts_anew_writes_nothing() -> None:
+async def test_a_controller_that_starts_again_writes_nothing() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     for _ in range(2):
@@ -191,7 +191,7 @@ async def test_a_pod_that_changes_no_host_list_has_no_job_looked_at() -> None:
 
 
 @pytest.mark.parametrize("resource, name", MINE[:3])
-async def test_what_is_deleted_is_made_anew(resource: Resource, name: str) -> None:
+async def test_what_is_deleted_is_created_again(resource: Resource, name: str) -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster):
@@ -201,7 +201,7 @@ async def test_what_is_deleted_is_made_anew(resource: Resource, name: str) -> No
     assert there(cluster) == EVERYTHING
 
 
-async def test_a_lost_secret_is_made_anew_when_all_jobs_are_looked_at() -> None:
+async def test_a_lost_secret_is_created_again_when_all_jobs_are_looked_at() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster, resync=0.2):
@@ -249,7 +249,7 @@ async def test_what_was_not_declared_any_more_while_nobody_looked_goes_too() -> 
 
 
 @pytest.mark.parametrize("plugins", [{"unknown": {}}, {"trial": {"nonsense": True}}, {"trial": 7}])
-async def test_where_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins: Any) -> None:
+async def test_if_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins: Any) -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
@@ -269,7 +269,7 @@ async def test_where_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins
     ],
     ids=["plain", "with our label", "of another owner"],
 )
-async def test_what_is_somebody_elses_is_left_alone_and_told(
+async def test_what_is_someone_elses_is_left_alone_and_reported(
     resource: Resource, name: str, metadata: dict[str, Any]
 ) -> None:
     cluster = MemoryCluster()
@@ -364,7 +364,7 @@ async def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet() -> None:
     assert there(cluster, "bob") == ["configmaps/train-trial", "services/train"]
 
 
-async def test_a_secret_without_its_key_is_told_and_left() -> None:
+async def test_a_secret_without_its_key_is_reported_and_left() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster, resync=0.1):
@@ -374,7 +374,7 @@ async def test_a_secret_without_its_key_is_told_and_left() -> None:
     assert [reason for reason, _ in events(cluster)] == ["ObjectIncomplete"]
 
 
-async def test_what_cannot_be_changed_any_more_is_made_anew() -> None:
+async def test_what_cannot_be_changed_any_more_is_created_again() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
@@ -403,7 +403,7 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
          "Service train: the API server responded with 422 Invalid: bad port"),
     ],
 )  # fmt: skip
-async def test_what_may_not_be_made_is_told_and_holds_up_nothing_else(fault: Any, message: str) -> None:
+async def test_what_may_not_be_made_is_reported_and_holds_up_nothing_else(fault: Any, message: str) -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     cluster.faults.append(fault)
@@ -417,7 +417,7 @@ async def test_what_may_not_be_made_is_told_and_holds_up_nothing_else(fault: Any
         await until(lambda: there(cluster) == EVERYTHING)
 
 
-async def test_in_a_namespace_that_goes_away_nothing_is_told() -> None:
+async def test_in_a_namespace_that_goes_away_nothing_is_reported() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     gone = ApiError(403, "Forbidden", "because it is being terminated", terminating=True)

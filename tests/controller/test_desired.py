@@ -84,7 +84,9 @@ class Twice(Plugin[TrialArguments]):
             yield Declared({**manifest, "data": {"which": value}})
 
 
-def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_of_a_kind_that_nobody_makes_is_reported_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Strange()})
     assert [each.name for each in desired(crew())] == ["train-settings"]
     assert unsupported(crew()) == ["plugin trial declares a Node, which is not in its `creates`"]

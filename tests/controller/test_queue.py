@@ -112,7 +112,7 @@ async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Wor
         (ReconcileResult.FINE, [0, 0, 0, 0]),
     ],
 )
-async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
+async def test_if_nobody_undoes_what_is_done_a_rest_is_enough(
     clock: Clock, outcome: ReconcileResult, waits: list[float]
 ) -> None:
     queue: WorkQueue[str] = WorkQueue(Backoff(first=2.0, most=16.0), clock, rest=3.0)
@@ -241,7 +241,7 @@ async def test_namespaces_take_turns_and_none_has_all_workers(clock: Clock) -> N
     assert len(queue) == 1
 
 
-async def test_a_key_is_ready_once_where_two_of_its_times_are_the_same(queue: WorkQueue[str], clock: Clock) -> None:
+async def test_a_key_is_ready_once_if_two_of_its_times_are_the_same(queue: WorkQueue[str], clock: Clock) -> None:
     queue.add("a", 3)
     queue.add("a", 1)
     clock.now += 1

@@ -130,7 +130,7 @@ def test_what_is_edited_or_deleted_is_repaired(cluster: Cluster) -> None:
 
 
 @pytest.mark.usefixtures("job_there")
-def test_a_list_that_somebody_made_immutable_is_made_anew(cluster: Cluster) -> None:
+def test_a_list_that_someone_made_immutable_is_created_again(cluster: Cluster) -> None:
     old = cluster.get("ConfigMap", "train-svc")["metadata"]["uid"]
     cluster.api.patch(cluster.path("ConfigMap", "train-svc"), {"immutable": True})
     cluster.apply(train(cluster.namespace, replicas=3))
@@ -145,7 +145,7 @@ def test_what_is_no_longer_asked_for_goes_but_not_what_pods_mount(cluster: Clust
 
 
 @pytest.mark.usefixtures("controller")
-def test_somebody_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluster) -> None:
+def test_someone_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluster) -> None:
     theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "train-svc"}, "data": {"mine": "yes"}}
     _, before = cluster.api.post(cluster.path("ConfigMap"), theirs)
     stored = cluster.apply(train(cluster.namespace))
@@ -178,7 +178,7 @@ def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet(cluster: Cluster, cl
 
 
 @pytest.mark.usefixtures("controller")
-def test_secrets_are_made_only_where_somebody_said_so(cluster: Cluster) -> None:
+def test_secrets_are_made_only_where_someone_said_so(cluster: Cluster) -> None:
     cluster.apply(train(cluster.namespace, plugins={"ssh": []}))
     wait_for(cluster.warnings, WAIT)
     ((reason, message),) = cluster.warnings()

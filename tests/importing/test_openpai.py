@@ -144,7 +144,7 @@ def test_placeholders_that_are_texts_need_no_quotes(text: str) -> None:
         (job(extras={"reference_prerequisites": [{"name": "a", "require": ["b"]}]}), "require[0]", "marketplace://name/b"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_imported_is_said_with_what_would_be_right(text: str, where: str, right: str) -> None:
+def test_what_cannot_be_imported_is_reported_with_what_would_be_right(text: str, where: str, right: str) -> None:
     assert any(where in fault and right in fault for fault in faults(text)), faults(text)
 
 
@@ -259,7 +259,7 @@ def test_the_command_says_all_faults_and_writes_nothing(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 4
 
 
-def test_a_file_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["import", "openpai", str(tmp_path)])
     assert (result.exit_code, result.stderr) == (2, f"{tmp_path}: Is a directory\n")
 
@@ -287,7 +287,7 @@ RAW = (FOLDER / "openpai" / "marketplace.yaml").read_text().replace('"{{ mountPa
     ],
     ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes"],
 )  # fmt: skip
-def test_what_is_of_openpai_or_lacks_quotes_is_said_with_what_is_right(
+def test_what_is_of_openpai_or_lacks_quotes_is_reported_with_what_is_right(
     command: str, text: str, said: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "item.yaml"

@@ -33,7 +33,7 @@ def test_without_more_the_controller_gets_at_no_secret() -> None:
     assert not [entry for entries in rules().values() for entry in entries if "secrets" in entry[0]]
 
 
-def test_where_it_may_make_secrets_it_can_neither_list_nor_change_them() -> None:
+def test_if_it_may_make_secrets_it_can_neither_list_nor_change_them() -> None:
     result = rules("ada", "bob")
     assert result["ada"] == result["bob"] == [(("secrets",), ("get", "create"))]
     assert not [entry for entry in result[""] if "secrets" in entry[0]]

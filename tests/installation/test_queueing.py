@@ -77,7 +77,7 @@ def test_a_job_waits_in_one_sort_of_queue(queueing: str) -> None:
         Installation(queueing=queueing, queues="queues: []")
 
 
-def test_without_a_system_nothing_is_said_and_nothing_may_be_kept() -> None:
+def test_without_a_system_nothing_is_reported_and_nothing_may_be_kept() -> None:
     arguments, rules = rendered("")
     assert not any("queueing" in word for argument in arguments for word in argument)
     assert rules == []

@@ -27,7 +27,7 @@ def test_a_sound_job_has_no_faults_whatever_runs_of_it() -> None:
     assert result.faults == ()
 
 
-def test_each_fault_is_told_with_its_rule_also_where_the_installation_only_warns() -> None:
+def test_each_fault_is_reported_with_its_rule_also_where_the_installation_only_warns() -> None:
     results = stored("broken", jobs.task("learner"), jobs.task("learner"), jobs.task("none"))
     result = [(rule, str(cause.path)) for rule, cause in results.faults]
     assert ("at_most_one_task_of_each_type", "spec.tasks[1].type") in result

@@ -123,7 +123,7 @@ def scale(space: Space, name: str, index: int, replicas: int) -> None:
     space.patch("dijobs", name, {"spec": {"tasks": tasks}}, GROUP)
 
 
-def test_a_job_runs_is_scaled_mended_and_collected(space: Space) -> None:
+def test_a_job_runs_is_scaled_corrected_and_collected(space: Space) -> None:
     operator = DIOrchestrator(space.api, space.name)
     space.create("dijobs", example("dijob/minimal.yaml"), GROUP)
 

@@ -85,7 +85,7 @@ def promised(_: Member) -> Iterator[Variable]:
         ("99", True, "99"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_replaced_where_it_is_not_the_users(present: str | None, users: bool, expected: str) -> None:
+def test_a_wrong_value_is_replaced_if_it_is_not_the_users(present: str | None, users: bool, expected: str) -> None:
     parts = part(containers=(CrewContainer("main", variables=frozenset({"RANK"} if users else ())),))
     env = [] if present is None else [{"name": "RANK", "value": present}]
     after = wired(pod({"name": "main", "env": env}), one(parts, contract=promised))

@@ -118,7 +118,7 @@ def test_the_service_has_no_address_and_finds_the_jobs_pods(publish: bool) -> No
     }
 
 
-def test_where_the_operator_makes_the_service_nobody_else_does() -> None:
+def test_if_the_operator_makes_the_service_nobody_else_does() -> None:
     of = one(*TWO, service="di-train", service_made=True)
     assert list(objects(of)) == ["ConfigMap", "NetworkPolicy"]
     assert "train-learner-0.di-train" in objects(of)["ConfigMap"]["data"]["learner.host"]

@@ -221,7 +221,7 @@ def test_a_job_that_cannot_do_without_is_rejected(case: tuple[str, int, dict[str
 
 
 @pytest.mark.parametrize("case", REPORTED, ids=ids)
-def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any], str]) -> None:
+def test_a_job_that_can_do_without_is_reported(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
     result = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
     assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in result] == [

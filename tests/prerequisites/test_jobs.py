@@ -262,7 +262,7 @@ def test_a_plugin_that_an_item_needs_is_asked_for_unless_the_job_does() -> None:
     assert stored(asking, known)["spec"]["plugins"] == {"svc": []}
 
 
-def test_where_items_are_not_known_a_review_says_so_and_a_server_rejects() -> None:
+def test_if_items_are_not_known_a_review_says_so_and_a_server_rejects() -> None:
     class Nothing(Known):
         def get(self, resource: str, name: str, namespace: str = "") -> Any:
             raise LookupError

@@ -160,7 +160,7 @@ def test_a_right_is_asked_for_once_in_a_while() -> None:
     assert len(rights.asked) == 3
 
 
-def test_what_somebody_removes_after_us_rejects_the_pod() -> None:
+def test_what_someone_removes_after_us_rejects_the_pod() -> None:
     reviewer = PodReviewer((), prerequisites(Rights("alice")))
     answer = ask(reviewer, pod("imagenet"), Phase.VALIDATE, User("alice"))
     assert answer is not None

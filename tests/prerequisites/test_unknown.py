@@ -114,7 +114,7 @@ def test_a_denial_needs_not_wait_for_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("asked", list(NAMING.values())[:-1], ids=list(NAMING)[:-1])
-def test_where_prerequisites_are_not_installed_there_are_none(asked: Request) -> None:
+def test_if_prerequisites_are_not_installed_there_are_none(asked: Request) -> None:
     response = verdict(asked, Rights("alice"), Absent([]))
     assert response is not None
     assert ["there is no Prerequisite mnist" in str(cause) for cause in response.causes] == [True]

@@ -22,7 +22,7 @@ def reported(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
     return [str(notice) for notice in response.notices if str(notice.path).startswith("spec.plugins")]
 
 
-def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
+def test_a_plugin_that_the_file_says_as_null_is_reported() -> None:
     applied: dict[str, Any] = {"spec": {"plugins": {"env": None, "svc": []}}}
     assert reported(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
     assert reported(applied, None) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
@@ -40,7 +40,7 @@ def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
         '["plugins"]',
     ],
 )
-def test_nothing_is_said_where_nothing_was_dropped(applied: Any) -> None:
+def test_nothing_is_reported_if_nothing_was_dropped(applied: Any) -> None:
     assert reported(applied, {"env": []}) == []
 
 
@@ -67,7 +67,7 @@ def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, repor
     assert notices == [text + end for text in reported]
 
 
-def test_nothing_is_said_of_the_plugins_of_a_new_job() -> None:
+def test_nothing_is_reported_about_the_plugins_of_a_new_job() -> None:
     assert not [
         notice
         for notice in jobs.validate(jobs.job(jobs.task("learner"), plugins={"env": []})).notices

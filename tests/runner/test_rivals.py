@@ -107,7 +107,7 @@ async def test_volcano_is_known_by_its_controller(deployments: Any, leases: Any)
 
 
 @pytest.mark.parametrize("code", [403, 429, 500, 503])
-async def test_where_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
+async def test_if_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
     cluster: Any = Cluster([], [lease(LIVE)], code)
     with pytest.raises(ApiError):
         await rivals(DIJOB, cluster, NOW)

@@ -227,7 +227,7 @@ async def test_a_large_job_is_reviewed_in_the_thread_for_these_and_a_small_one_a
     assert [name.startswith("large") for name in busy.threads] == [True]
 
 
-async def test_large_jobs_are_answered_429_where_too_many_wait(busy: Busy) -> None:
+async def test_large_jobs_are_answered_429_if_too_many_wait(busy: Busy) -> None:
     busy.reviewer.review_thread = ReviewThread(2)
     first = busy.occupy()
     waiting = asyncio.ensure_future(busy.ask())

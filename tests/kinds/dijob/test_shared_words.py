@@ -19,7 +19,7 @@ def notices(document: Any, **options: Any) -> list[str]:
     return [str(notice) for notice in validate(document, **options).notices]
 
 
-def test_suspend_is_rejected_where_nobody_acts_on_it() -> None:
+def test_suspend_is_rejected_if_nobody_acts_on_it() -> None:
     document = job(task("learner"), suspend=True)
     assert faults(validate(document)) == [
         "spec.suspend: Forbidden: DI-orchestrator ignores this field: the job would start immediately. Remove it, and apply the job when it should run. If another controller holds suspended jobs, an administrator declares that with the setting operator-can: [dijobs/suspend]"

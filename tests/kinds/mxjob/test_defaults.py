@@ -49,7 +49,7 @@ def test_a_port_stays_in_whichever_spelling(spelling: str) -> None:
     "written, stored",
     [({}, "OnFailure"), ({"restartPolicy": "Never"}, "Never"), ({"restartPolicy": None}, "OnFailure")],
 )
-def test_pods_are_restarted_on_failure_where_nothing_is_said(written: dict[str, Any], stored: str) -> None:
+def test_pods_are_restarted_on_failure_by_default(written: dict[str, Any], stored: str) -> None:
     document = defaulted(local(template=template(**written)))
     assert document["spec"]["replicaSpecs"][0]["template"]["spec"]["restartPolicy"] == stored
 
