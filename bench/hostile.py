@@ -1,4 +1,4 @@
-"""What hostile objects do to the memory of each process: `python -m bench.hostile`.
+"""The memory of each process with hostile objects: `python -m bench.hostile`.
 
     python -m bench.hostile [--sort NAME] [--count N] [--write]
 

@@ -297,7 +297,7 @@ def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
 
 
 def wrong(soak: Soak, replica: Replica) -> list[str]:
-    """Return what breaks a bound."""
+    """Return the broken bounds."""
     waits = sorted(soak.waits)
     faults = [f"a failure: {failure}" for failure in soak.honest.failures]
     if waits[len(waits) * 99 // 100] > P99:

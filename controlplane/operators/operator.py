@@ -19,7 +19,7 @@ _MOST_RETRIES = 10
 
 @dataclass
 class SyncReport:
-    """What a sync did. Objects are named as kubectl names them: `pods/walker-learner-0`."""
+    """The changes of a sync. Objects are named as kubectl names them: `pods/walker-learner-0`."""
 
     created: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)

@@ -109,7 +109,7 @@ def test_files_without_the_wanted_name_end_the_server(tmp_path: Path) -> None:
     assert "must hold jobgate-webhook.elsewhere.svc" in " ".join(result.output.split())
 
 
-# What a Secret says, with an API server that is played
+# Certificates in a Secret, with a simulated API server
 
 
 class Played:

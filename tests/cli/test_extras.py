@@ -28,7 +28,7 @@ print(json.dumps([(one.exit_code, one.output, repr(one.exception)) for one in do
 
 
 class Answer(NamedTuple):
-    """What came of a command."""
+    """The result of a command."""
 
     code: int
     output: str

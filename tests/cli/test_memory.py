@@ -1,4 +1,4 @@
-"""What the server takes at its start in a cluster that stores large jobs."""
+"""The memory of the server at its start in a cluster that stores large jobs."""
 
 import asyncio
 import json
@@ -68,5 +68,5 @@ async def test_many_stored_jobs_of_a_mebibyte_fit_into_the_memory_limit(count: i
         )
         output, _ = await asyncio.wait_for(child.communicate(), 300)
     taken = int(output)
-    # What 200 jobs of the largest digest may take more than these is left.
+    # Leaves the room that 200 jobs with the largest digest take beyond these.
     assert taken + 200 * LIMIT // MIB < limit()

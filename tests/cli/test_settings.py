@@ -32,7 +32,7 @@ SLIP = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: lib, mou
 
 
 class Server:
-    """What a reloader gives settings to."""
+    """A receiver of the settings that a reloader reads."""
 
     settings = Settings(operator_can=frozenset({"dijobs/preemptible"}))
 
@@ -182,7 +182,7 @@ def swap(folder: Path, version: str, content: str) -> None:
 
 
 def looking(server: Server, file: KindFile) -> Callable[[], None]:
-    """Return what checks the file once."""
+    """Return a function that checks the file once."""
     (reloader,) = settings_reloaders(server, [file])
     return lambda: asyncio.run(reloader.check())
 

@@ -12,7 +12,7 @@ from jobgate.cluster.client import Client
 
 
 class Listing:
-    """What is listed at each path, and how often it was asked with which limit."""
+    """The lists at each path, and the limits of the requests for them."""
 
     #: The parts that a watch sends before it ends; none for a watch that stays open.
     events: Sequence[bytes] = ()

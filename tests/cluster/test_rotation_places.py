@@ -222,7 +222,7 @@ def test_how_long_the_api_server_asks_to_be_left_alone_is_kept() -> None:
     assert caught.value.after == 7
 
 
-# Who serves.
+# The servers.
 
 
 def endpoint(address: str, **conditions: bool | None) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def test_the_date_of_an_answer(header: str, expected: datetime | None) -> None:
     assert date(header) == expected
 
 
-# What keeps it running.
+# Servers and their certificates.
 
 
 class Servers:

@@ -39,7 +39,7 @@ class MemoryCluster:
         del per_second
         return self
 
-    # What a user or another controller does: without faults.
+    # Changes by users and other controllers: without faults.
 
     def put(self, resource: Resource, document: Mapping[str, Any]) -> dict[str, Any]:
         """Store an object as it is."""
@@ -67,7 +67,7 @@ class MemoryCluster:
         """Return an object, if there is one."""
         return copy.deepcopy(self.objects.get((resource, namespace, name)))
 
-    # What the controller does.
+    # Requests of the controller.
 
     async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         self._call("list", resource, "")

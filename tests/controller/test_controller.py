@@ -74,7 +74,7 @@ async def quiet(cluster: MemoryCluster) -> None:
 
 
 def there(cluster: MemoryCluster, namespace: str = "ada") -> list[str]:
-    """What there is in a namespace beside jobs."""
+    """The objects of a namespace except jobs."""
     results = [(resource.plural, name) for resource, where, name in cluster.objects if where == namespace]
     return sorted(f"{plural}/{name}" for plural, name in results if plural not in {"dijobs", "events"})
 

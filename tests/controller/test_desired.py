@@ -1,4 +1,4 @@
-"""What has to be there beside a job."""
+"""The desired objects of a job."""
 
 from collections.abc import Iterator
 from dataclasses import replace

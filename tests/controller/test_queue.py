@@ -28,7 +28,7 @@ def queue(clock: Clock) -> WorkQueue[str]:
 
 
 async def due(queue: WorkQueue[str]) -> str | None:
-    """What is due now, if anything is."""
+    """The key that is due now, or None."""
     task = asyncio.create_task(queue.get())
     await asyncio.sleep(0)
     if task.done():

@@ -59,7 +59,7 @@ def train(namespace: str, replicas: int = 2, plugins: Any = None) -> Any:
 @pytest.fixture(scope="module")
 def rights(cluster_api: ClusterApi) -> None:
     installed.install(cluster_api)
-    # What other tests have installed on this control plane may be without a server by now.
+    # Webhooks that other tests have installed on this control plane may have no server by now.
     for phase in ("mutating", "validating"):
         cluster_api.delete(f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations/jobgate")
 

@@ -135,7 +135,7 @@ def ended(space: Space, name: str) -> dict[str, Any]:
     return status
 
 
-# What a kubelet does
+# Duties of a kubelet
 
 
 def test_kubectl_shows_the_output_of_pods(plane: WholeControlPlane, space: Space, node: ProcessNode) -> None:

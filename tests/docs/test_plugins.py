@@ -1,4 +1,4 @@
-"""What the documentation and the controller have of each built-in plugin."""
+"""Each built-in plugin has its page, and the rights that it needs."""
 
 from pathlib import Path
 from typing import Any

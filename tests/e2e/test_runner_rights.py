@@ -53,7 +53,7 @@ class Created(Run):
 
 
 def state(job: Run) -> dict[str, Any]:
-    """What the state of a job grants."""
+    """The part of a job's state that grants rights."""
     return {key: value for key, value in job.status["jobgate"].items() if key in RELEASED}
 
 

@@ -132,7 +132,7 @@ def has_event(run: Run, reason: str) -> bool:
 
 
 def message(run: Run) -> str:
-    """What the status says of what the job waits for."""
+    """The texts of the status that give the reason for waiting."""
     status = run.status
     messages = [condition.get("message", "") for condition in status.get("conditions", ())]
     return " ".join([*messages, status.get("reason", ""), str(status.get("state"))])

@@ -242,7 +242,7 @@ def _ratchets(kind: JobKind) -> Target:
     return Target(st.fixed_dictionaries({"stored": stored}), lambda value: check_ratchet(kind, value))
 
 
-#: What YAML's readers disagree about.
+#: Texts that YAML libraries read differently.
 _SNIPPETS = st.sampled_from(
     [
         "\n---\n",

@@ -1,4 +1,4 @@
-"""What is rendered, asked of a real API server: it takes all of it, and gives each account its rights and no others."""
+"""A real API server accepts all rendered objects, and gives each account its rights and no others."""
 
 import json
 from collections.abc import Callable, Iterator

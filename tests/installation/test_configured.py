@@ -1,4 +1,4 @@
-"""What the manifests have for configured kinds: no CRD, no mutating entry, a failure policy that fits their mode."""
+"""Manifests for configured kinds: no CRD, no mutating entry, a failure policy that fits their mode."""
 
 from typing import Any
 

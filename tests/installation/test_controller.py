@@ -12,7 +12,7 @@ ACCOUNT = {"kind": "ServiceAccount", "name": "jobgate-controller", "namespace": 
 
 
 def rules(*namespaces: str) -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
-    """What the controller may do: by namespace, or nothing for all of them, resources and verbs."""
+    """The rights of the controller: verbs and resources by namespace; no namespace means all."""
     rendered = objects(KINDS, Installation(crds=False, namespace="elsewhere", secrets_in=namespaces))
     roles = {
         (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]): each["rules"]

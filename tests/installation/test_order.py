@@ -1,4 +1,4 @@
-"""What is applied last: who calls the servers, after everything that makes them answer."""
+"""The order of manifests: webhooks come after everything that their servers need."""
 
 import pytest
 

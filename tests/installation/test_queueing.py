@@ -1,4 +1,4 @@
-"""What is installed where the cluster has something that queues pods."""
+"""An installation beside a system that queues pods."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 
 ACTIONS = [*sorted(Path(".github/workflows").glob("*.yml")), Path("action.yml")]
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
-#: What packages depend on differs between these.
+#: Dependencies of packages differ between these.
 PLATFORMS = [
     {"sys_platform": system, "platform_system": name, "os_name": os_name, "python_version": version,
      "python_full_version": f"{version}.0", "implementation_name": "cpython", "platform_python_implementation": "CPython"}
@@ -78,7 +78,7 @@ def locked() -> dict[str, tuple[str, set[str]]]:
 
 
 def dependencies(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
-    """Yield what an installed package depends on with these extras, on any platform."""
+    """Yield the dependencies of an installed package with these extras, on any platform."""
     try:
         declared = requires(name) or []
     except PackageNotFoundError:

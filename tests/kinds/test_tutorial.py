@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package is installed, built as it stands."""
+    """The folder in which the package is installed, built from its current files."""
     site = tmp_path_factory.mktemp("site")
     uv = Path(sys.executable).with_name("uv")
     flags = ("--quiet", "--offline", "--no-deps", "--no-build-isolation", "--python", sys.executable)

@@ -1,4 +1,4 @@
-"""What is found of jobs that are stored already."""
+"""Findings about stored jobs."""
 
 from collections.abc import Mapping
 from pathlib import Path

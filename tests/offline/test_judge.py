@@ -1,4 +1,4 @@
-"""What the API server and the webhook make of an object together: versions, rules on updates, rules that fail."""
+"""The verdict of API server and webhook together: versions, rules on updates, rules that fail."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What DI-orchestrator makes of a DIJob, and how it follows the job."""
+"""The objects that DI-orchestrator creates for a DIJob, and how they follow its changes."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""What mxnet-operator makes of an MxJob, and how it follows the job."""
+"""The objects that mxnet-operator creates for an MxJob, and how they follow its changes."""
 
 import random
 from typing import Any

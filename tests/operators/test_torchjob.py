@@ -1,4 +1,4 @@
-"""What torch-on-k8s makes of a TorchJob, and how it follows the job."""
+"""The objects that torch-on-k8s creates for a TorchJob, and how they follow its changes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What Volcano makes of its Job, and how it follows the job."""
+"""The objects that Volcano creates for its Job, and how they follow its changes."""
 
 import random
 from typing import Any

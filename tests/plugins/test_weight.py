@@ -1,4 +1,4 @@
-"""What it costs to remember a job: as much as its memory, linear in it, and bounded."""
+"""The weight of a job in the cache: as much as its memory, linear in it, and bounded."""
 
 import gc
 import json

@@ -33,7 +33,7 @@ def anti_affinity(**term: Any) -> dict[str, Any]:
     return template(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
 
 
-#: What is lost, the minor version that it came with, the template, and where it stands.
+#: The dropped field, the minor version that added it, the template, and its path.
 FATAL: list[tuple[str, int, dict[str, Any], str]] = [
     ("a native sidecar", 28, init_container(restartPolicy="Always"), "initContainers[0].restartPolicy"),
     ("a gRPC liveness probe", 23, container(livenessProbe={"grpc": {"port": 1}}), "containers[0].livenessProbe.grpc"),

@@ -1,4 +1,4 @@
-"""What is remembered of a job."""
+"""The digest of a job."""
 
 import gc
 import logging

@@ -15,7 +15,7 @@ from jobgate.pods.lookup import UNASKED, LookupResult, LookupVerdict
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
 
-#: What pods say.
+#: Labels of pods.
 OWNED = Claim("train", "work", 1, UID, owned=True)
 LABELLED = Claim("train", "work", 1)
 OTHER = Claim("train", "work", 1, OTHER_UID, owned=True)
@@ -23,7 +23,7 @@ BEYOND = Claim("train", "work", 2, UID, owned=True)
 NO_INDEX = Claim("train", "work", None, UID, owned=True)
 NO_TASK = Claim("train", "rest", 0, UID, owned=True)
 
-#: What is known, or stored.
+#: Known or stored jobs.
 GROWN = job(jobs.task(name="work", replicas=3))
 RECREATED = job(uid=OTHER_UID)
 PLAIN = job(plugins={})

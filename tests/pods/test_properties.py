@@ -1,4 +1,4 @@
-"""What holds for every pod, whatever it looks like."""
+"""Properties of every pod."""
 
 import asyncio
 from copy import deepcopy
@@ -26,7 +26,7 @@ NAMED, OTHERS = {"main", "fetch"}, {"proxy", ""}
 
 
 def _nearly(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """What should be there, and in one case of twelve anything else."""
+    """Usually a valid value, and in one case of twelve any other."""
     return st.integers(0, 11).flatmap(lambda luck: strategy if luck else json_values)
 
 

@@ -1,4 +1,4 @@
-"""What is added to a pod, and the causes if it is missing."""
+"""Additions to a pod, and the causes if they are missing."""
 
 from copy import deepcopy
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the API server is answered about a pod."""
+"""The answer to the API server about a pod."""
 
 from typing import Any
 

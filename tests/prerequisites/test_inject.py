@@ -1,4 +1,4 @@
-"""What goes into a pod: only what is absent, the same however often, and nothing that the restricted profile rejects."""
+"""Injection into a pod: only absent fields, idempotent, and nothing that the restricted profile rejects."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from webhook import Draft, Path
 
 
 def content(*documents: dict[str, Any]) -> Injection:
-    """What items bring together."""
+    """The content of items together."""
     result, conflicts = content_of(
         resolve([named(document["metadata"]["name"]) for document in documents], Known(documents).find())
     )
@@ -45,7 +45,7 @@ def injected(before: dict[str, Any], what: Injection, wish: str = "") -> tuple[d
 
 
 def everything() -> Injection:
-    """What all plugins bring."""
+    """The content of all plugins."""
     return content(
         item("a", cmd=starts("echo $HOME"), env=[{"name": "A", "value": "1"}]),
         item("b", pvcStorage={"name": "data.set", "subPath": "x", "readOnly": True}),

@@ -62,7 +62,7 @@ def others(annotation: str | None) -> dict[str, dict[str, Any]]:
 def answer(
     job: dict[str, Any], known: Known, phase: Phase, access: Access | None = None, old: dict[str, Any] | None = None
 ) -> Response:
-    """What is answered to alice who applies a job."""
+    """The answer to alice, who applies a job."""
     request = Request(
         uid="1", api_version=job["apiVersion"], kind=job["kind"], namespace=NAMESPACE, name=job["metadata"]["name"],
         operation=Operation.UPDATE if old else Operation.CREATE, document=job, old_document=old, user=User("alice"),
@@ -312,7 +312,7 @@ def annotated(kind: str, text: str | None, of_template: str | None = None, **met
 
 
 def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
-    """What the templates of a job name."""
+    """The references in the templates of a job."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
     return [reference.name for each in kind.asked(job) for reference in each.references]
@@ -382,7 +382,7 @@ def test_a_template_that_names_items_keeps_them_and_its_user_is_warned(changed: 
 
 
 class Unread(Known):
-    """What a server knows before it has listed."""
+    """The objects of a server before it has listed any."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Any:
         raise LookupError(resource)

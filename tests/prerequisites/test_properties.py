@@ -1,4 +1,4 @@
-"""What holds for every pod, job, item and annotation, whatever they look like."""
+"""Properties of every pod, job, item and annotation."""
 
 import asyncio
 from copy import deepcopy

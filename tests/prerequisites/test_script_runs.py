@@ -44,7 +44,7 @@ _BEFORE = hook(START, "echo before >>$LOG")
 _AFTER = hook(SUCCESS, "echo after >>$LOG")
 _BROKEN = hook(FAILURE, "echo broken >>$LOG")
 
-#: What runs, and what the container ends with. `-` is the shell itself.
+#: Hooks and a command, the exit code of the container, and the log.
 MATRIX: list[tuple[str, list[Hook], str, int, str]] = [
     ("all succeed", [_BEFORE, _AFTER, _BROKEN], USER, 0, "before user after"),
     ("nothing runs after", [_BEFORE], USER, 0, "before user"),

@@ -1,4 +1,4 @@
-"""What a user, or an object of any shape, can do to the runner: a plan is made of it, or the job cannot be read."""
+"""Objects of any shape: the runner makes a plan, or reports that it cannot read the job."""
 
 from datetime import timedelta
 from typing import Any

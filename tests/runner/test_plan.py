@@ -1,4 +1,4 @@
-"""What the runner does: of a job and of what there is, and of nothing else."""
+"""Plans of the runner: they depend only on the job and the observed objects."""
 
 from itertools import product
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a job is made of: names, hosts and variables as the kind's operator has them, and fields that a Job takes."""
+"""Objects of a job: names, hosts and variables as the kind's operator has them, and valid fields of a batch Job."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -43,7 +43,7 @@ class Children(NamedTuple):
 
 
 def children(of: Subject) -> Children:
-    """What a job is made of."""
+    """The objects of a job."""
     services, pod_groups, gang_of = beside(of)
     jobs = {name: batch_job(of, name, gang_of.get(name)) for name in of.tasks if name and of.replicas(name) > 0}
     return Children(services, pod_groups, jobs)
@@ -278,7 +278,7 @@ def test_without_a_scheduler_of_gangs_there_is_no_group() -> None:
     assert "schedulingGroup" not in made.jobs["work"]["spec"]["template"]["spec"]
 
 
-# What each system reads.
+# The fields that each system reads.
 
 KUEUE = {"queue": "high"}
 

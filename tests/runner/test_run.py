@@ -1,4 +1,4 @@
-"""What the runner finds out when it starts, and which jobs it goes through while it runs."""
+"""The discoveries of the runner at its start, and the jobs that it goes through while it runs."""
 
 import logging
 from collections.abc import AsyncIterator, Mapping

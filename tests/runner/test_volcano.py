@@ -275,7 +275,7 @@ WORK, ALL = {"train-work-0", "train-work-1"}, {"train-judge-0", "train-work-0", 
 
 def restarted(event: str, action: str) -> tuple[str, set[str]]:
     """The phase of a job after a policy has acted on an event, and which of its pods are new."""
-    # What happens to a gang happens to no task, and a task that has completed has no pod to restart.
+    # An event of a gang is no event of a task, and a completed task has no pod to restart.
     of_no_pod = {LifecycleEvent.UNKNOWN, LifecycleEvent.TASK_COMPLETED}
     match action:
         case "AbortJob" | "TerminateJob" | "CompleteJob":

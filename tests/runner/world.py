@@ -134,7 +134,7 @@ class World:
     # What the runner does.
 
     def observed(self) -> Observed:
-        """What the runner sees."""
+        """The observations of the runner."""
         result = (self.pods, self.services.values(), self.groups.values())
         pods, services, groups = (copy.deepcopy(list(each)) for each in result)
         jobs = [keep_object("Job", JOBS)(copy.deepcopy(job)) for job in self.jobs.values()]
@@ -151,7 +151,7 @@ class World:
         )
 
     def plan(self) -> list[Action]:
-        """What the runner would do."""
+        """The plan of the runner."""
         result, observed = subject(self.job, self._groups), self.observed()
         result = replace(result, verdict=self.verdict) if self.place is None else self.place(result, observed)
         return [] if result.verdict == UNDECIDED else plan(result, observed)

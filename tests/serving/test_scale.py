@@ -29,7 +29,7 @@ STORED = jobs.job(
 
 
 def scale(replicas: int) -> dict[str, Any]:
-    """What the API server sends; it leaves out a number of 0."""
+    """The object that the API server sends; it omits a number of 0."""
     return {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": replicas} if replicas else {}}
 
 

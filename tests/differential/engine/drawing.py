@@ -39,7 +39,7 @@ _RUN: Final = [kind for kind in built_in() if runner_of(kind)]
 #: The kinds that an operator on a current cluster could run, too; and the others.
 _ALL_RUN: Final = tuple(f"--run={kind.qualified_plural}" for kind in _RUN if not kind.runner.orphaned)
 _ORPHANS: Final = tuple(f"--run={kind.qualified_plural}" for kind in _RUN if kind.runner.orphaned)
-#: What operators of the kinds may be able to do.
+#: Capabilities that operators of the kinds may have.
 _CAN: Final = [
     f"--operator-can={kind.plural}/{word}"
     for kind in built_in()

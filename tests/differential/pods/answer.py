@@ -13,8 +13,8 @@ from tests.differential.pods.case import Pod, written
 from webhook.cause import Cause
 from webhook.path import Path
 
-#: What rejects a Pod. `decode`: the decoder. `validation`: a rule on Pods. `admission`: an admission plugin, because of
-#: the Pod. `cluster`: an admission plugin, because of a missing object in the cluster. `schema`: the CRD's schema.
+#: The reasons for which a Pod is rejected. `decode`: the decoder. `validation`: a rule on Pods. `admission`: an
+#: admission plugin, because of the Pod. `cluster`: an admission plugin, because of a missing object in the cluster. `schema`: the CRD's schema.
 #: `rules`: our rules.
 STAGES = ("decode", "validation", "admission", "cluster", "schema", "rules")
 

@@ -128,7 +128,7 @@ class Type:
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """What judges objects with the model as a spec."""
+        """An evaluator of objects with the model as their spec."""
         return Evaluator({"type": "object", "properties": {"spec": self.schema}})
 
     def taken_by_model(self, sample: Any) -> bool:

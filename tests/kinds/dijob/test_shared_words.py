@@ -1,4 +1,4 @@
-"""What a DIJob took over from other systems: the words are checked, and who acts on them is reported."""
+"""Fields that a DIJob has from other systems: their values are checked, and fields that nothing acts on are reported."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What mutation adds to an MxJob."""
+"""Defaults of MxJobs."""
 
 from typing import Any
 

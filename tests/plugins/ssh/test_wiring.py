@@ -1,4 +1,4 @@
-"""What the plugin puts into pods."""
+"""The wiring of pods by the plugin."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What violates the levels, by the version of their definition; and a pod may be any JSON."""
+"""Violations of the levels, by the version of their definition; a pod may be any JSON."""
 
 from collections.abc import Iterator
 from copy import deepcopy

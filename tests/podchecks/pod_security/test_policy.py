@@ -1,4 +1,4 @@
-"""What a namespace's labels ask for, and whether a violation rejects a pod by it."""
+"""The policy of a namespace by its labels, and whether a violation rejects a pod."""
 
 import pytest
 

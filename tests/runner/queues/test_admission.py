@@ -32,7 +32,7 @@ def grown(key: str, has: int, size: int, at: float = 0) -> Entry:
 
 
 def decided(queues: Queues, *entries: Entry, seconds: float = 0, **namespaces: int) -> Admission:
-    """What is decided of jobs, with so many pods in the quotas of namespaces."""
+    """The decisions about jobs, with so many pods in the quotas of namespaces."""
     quotas = {name: pods(number) for name, number in namespaces.items()}
     return admit(queues, entries, quotas, Memory(), START + timedelta(seconds=seconds))
 

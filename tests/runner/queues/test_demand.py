@@ -1,4 +1,4 @@
-"""What jobs ask for, and what ResourceQuotas leave to them."""
+"""The demand of jobs, and the room that ResourceQuotas leave."""
 
 from decimal import Decimal
 from typing import Any
