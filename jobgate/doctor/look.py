@@ -113,6 +113,9 @@ async def look(
 
     try:
         kinds = kinds.plus(described)
+        if "kinds" in given:  # the chart lists kinds of the catalogue that are off
+            known = [kind.qualified_plural for kind in kinds]
+            given = {**given, "kinds": {name: on for name, on in given["kinds"].items() if on or name in known}}
         wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error
