@@ -75,6 +75,8 @@ class ConfiguredSchema(StructuralSchema):
                 template = value_at(pruned, built.path.steps)
                 if not built.is_assembled and isinstance(template, dict):
                     known = _pod_template().prune(template)
+                    if built.path == element.path:  # the task itself, which has other fields, too
+                        known |= {key: part for key, part in template.items() if key not in {"metadata", "spec"}}
                     template.clear()
                     template.update(known)
         return pruned

@@ -100,7 +100,7 @@ async def look(
     crds = [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
     await reader.gather(*_of_installation(namespace), *crds)
     await reader.gather(*([ref] if (ref := config_map(reader.seen, namespace)) else ()))
-    described = configured_kinds(reader.seen, namespace)
+    described = configured_kinds(reader.seen, namespace, given.get("kinds", {}))
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = f"kubernetes.io/service-name={service}"
