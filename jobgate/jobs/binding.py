@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from crdgen import CustomResource
 from jobgate.jobs.context import is_forgetful
+from jobgate.jobs.elastic import ELASTIC
 from jobgate.jobs.job import SHARED_FIELDS, Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
@@ -24,7 +25,7 @@ from webhook.kind import Rewrite
 from webhook.view import json_name
 
 #: The annotations that are reviewed in jobs of all kinds; kubectl's last-applied annotation only causes a warning.
-REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
+REVIEWED: Final = (ANNOTATION, RECORD, COMMAND, ELASTIC)
 
 #: The attribute of a rule's function with the resources that it looks up.
 _LOOKED_UP: Final = "looked_up"
@@ -33,7 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class More(TypedDict, total=False):
-    """Optional attributes of `webhook.Kind`, which few kinds set."""
+    """Optional attributes of `webhook.Kind` and `JobKind`, which few kinds set."""
 
     fields: Mapping[str, str | tuple[str, ...]]
     settings: type[BaseModel] | None
@@ -41,6 +42,8 @@ class More(TypedDict, total=False):
     versions: Mapping[str, OtherVersion]
     older: Rewrite | None
     reviewed: Mapping[str, tuple[str, ...]]
+    creates: JobKind | None
+    part: str
 
 
 def looks_up(*resources: str) -> Callable[[Function], Function]:
