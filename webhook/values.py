@@ -81,6 +81,18 @@ def value_at(value: Any, steps: Iterable[str | int]) -> Any:
     return value
 
 
+def with_value(value: Any, steps: tuple[str | int, ...], new: Any) -> Any:
+    """Return JSON with another value at a path; unchanged if what would contain the value does not exist."""
+    if not steps:
+        return new
+    first, rest = steps[0], steps[1:]
+    if isinstance(value, list) and isinstance(first, int) and first < len(value):
+        return [*value[:first], with_value(value[first], rest, new), *value[first + 1 :]]
+    if isinstance(value, dict) and (first in value or not rest):
+        return {**value, first: with_value(value.get(first), rest, new)}
+    return value
+
+
 def spec_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the spec of an object."""
     return mapping(mapping(document).get("spec"))
@@ -124,9 +136,9 @@ def difference_lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
         yield _SIGNS[kind], f"{join(steps)}: {shown(value_at(before, steps) if kind == 'remove' else value)}"
 
 
-def lost(before: Any, after: Any) -> Iterator[str]:
-    """Yield the paths of the fields of `before` that `after` lacks."""
-    yield from (str(join(steps)) for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
+def lost(before: Any, after: Any) -> Iterator[tuple[str | int, ...]]:
+    """Yield the steps of the fields of `before` that `after` lacks."""
+    yield from (steps for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
 
 
 def deviations(expected: Any, actual: Any, *, added: bool = True) -> Iterator[str]:

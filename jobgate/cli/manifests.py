@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import click
+from click.core import ParameterSource
 from pydantic import ValidationError
 
 from crdgen import to_yaml
@@ -16,6 +17,7 @@ from jobgate.cli.settings import (
     MORE_KINDS,
     capabilities,
     checked_queueing,
+    installation_fields,
     kind_files,
     queues_text,
 )
@@ -23,6 +25,7 @@ from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.limits import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
@@ -40,7 +43,17 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, field, **options)
 
 
+#: Options that set a field of another name.
+_FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
+
+
 @click.command()
+@click.option(
+    "--values",
+    "file",
+    type=click.File("rb"),
+    help="YAML file with values of the Helm chart, which has more than there are options. Options take precedence.",
+)
 @_choice("--namespace", "namespace")
 @_choice("--create-namespace/--no-namespace", "create_namespace")
 @_choice("--service-port", "service_port", type=click.IntRange(1, 65535))
@@ -82,6 +95,8 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file of queues that jobs wait in which jobgate runs; it becomes a ConfigMap.",
 )
+@_choice("--notify", "notify", metavar="URL")
+@_choice("--notify-secret", "notify_secret", metavar="NAME")
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(
@@ -101,8 +116,12 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     help="Write the files of manifests/ to this directory, and print nothing.",
 )
 @click.option("--check", is_flag=True, help="With --output-dir: write nothing, and fail if a file is out of date.")
-def manifests(
+@click.pass_context
+def manifests(  # noqa: PLR0913 - a setting each
+    context: click.Context,
+    /,
     *,
+    file: BinaryIO | None,
     without_kind: tuple[str, ...],
     without_plugin: tuple[str, ...],
     rotation: str | None,
@@ -114,27 +133,33 @@ def manifests(
     **choices: Any,
 ) -> None:
     """Print all objects of an installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
-    if output_dir is not None:
-        _files(output_dir, check=check)
-        return
-    if check:
+    if check and output_dir is None:
         raise click.UsageError("--check requires --output-dir")
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
-    more, deny = choices.pop("more_kinds"), choices.pop("deny")
     try:
-        kinds = installable((*installed(), *more), deny)
-        installation = Installation(
+        kinds = Registry(installable((*installed(), *choices.pop("more_kinds")), choices["deny"]))
+        if output_dir is not None:
+            _files(kinds, output_dir, check=check)
+            return
+        fields = {
             **choices,
-            ca_bundle=bundle,
-            rotation=rotation or (RotationMode.NONE if bundle else RotationMode.WATCH),
-            kinds=dict.fromkeys(without_kind, False),
-            plugins=dict.fromkeys(without_plugin, False),
-            kind_settings=_texts(kind_settings),
-            queues=queues_text(queues),
-        )
-        rendered = objects(Registry(kinds), installation)
+            "ca_bundle": bundle,
+            "rotation": rotation or (RotationMode.NONE if bundle else RotationMode.WATCH),
+            "kinds": dict.fromkeys(without_kind, False),
+            "plugins": dict.fromkeys(without_plugin, False),
+            "kind_settings": _texts(kind_settings),
+            "queues": queues_text(queues),
+        }
+        set_by_option = {
+            _FIELDS.get(name, name)
+            for name in context.params
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        }
+        given = {name: value for name, value in installation_fields(file).items() if name not in set_by_option}
+        installation = Installation(**{**fields, **given})
+        rendered = objects(kinds, installation)
     except ValidationError as error:
         raise click.UsageError(faults_of(error)) from None
     except ValueError as error:
@@ -164,8 +189,8 @@ def _certificates(pem: bytes) -> bytes:
     return pem
 
 
-def _files(folder: Path, *, check: bool) -> None:
-    files = committed(installed())
+def _files(kinds: Registry[JobKind], folder: Path, *, check: bool) -> None:
+    files = committed(kinds)
     if not check:
         for path in write(files, folder):
             click.echo(f"wrote {path}", err=True)

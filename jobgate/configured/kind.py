@@ -14,14 +14,16 @@ from jobgate.jobs.crew import PLUGINS, annotated_plugins
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import Task
 from jobgate.podchecks import plain
+from jobgate.prerequisites.reference import ANNOTATION, TaskReferences, asked_by_annotation, named_in
 from webhook import Path, UnknownField
 from webhook.kind import ANNOTATIONS, Field
 from webhook.path import join
 from webhook.values import items, spec_of, value_at
 from webhook.view import view
 
-#: The place of the annotation with the plugins that a job asks for.
+#: The places of the annotations with the plugins and the prerequisites that a job asks for.
 _PLUGINS: Final = ("metadata", "annotations", PLUGINS)
+PREREQUISITES: Final = (Path("metadata") / "annotations").key(ANNOTATION)
 
 
 class Waits(BaseModel):
@@ -117,6 +119,8 @@ class ConfiguredKind(JobKind):
         pods = [part.template for part in spec.tasks if part.element.source.has_pods] if whole else []
         if changed := self.entry.operator.overwrites:
             pods += [{**pod, "spec": {**spec_of(pod), **changed}} for pod in pods]
+        if mark := self.entry.placeholder:
+            pods = [_filled(mark, pod) for pod in pods]
         return spec if whole and all(map(plain, pods)) else None
 
     def all_fields(self, name: str) -> tuple[Field, ...]:
@@ -136,6 +140,13 @@ class ConfiguredKind(JobKind):
             raise UnknownField(name)
         return Field(Path("spec") / name) if steps is None else Field(join(steps), (name,), tuple(map(str, steps)))
 
+    def asked(self, job: Mapping[str, Any]) -> Iterator[TaskReferences]:
+        """Yield the references of each task: its template's, or those of the job if its pods are recognized."""
+        inherited = named_in(job) if self.entry.members else None
+        for element in elements(self.entry, job):
+            built = template_of(self.entry, element)
+            yield from asked_by_annotation(element.path, built.path, built.value, inherited, PREREQUISITES)
+
     def hides(self, path: Path) -> bool:  # noqa: ARG002
         """Return False: rules handle any JSON in pod templates, and other broken fields count as absent."""
         return False
@@ -145,15 +156,24 @@ class ConfiguredKind(JobKind):
         return [(self.field(name).path, False) for name in _own_fields(self.entry) if name not in spec.__dict__]
 
 
+def _filled(mark: str, value: Any) -> Any:
+    """Return JSON in which texts with a mark are replaced by one that is valid in nearly all fields."""
+    if isinstance(value, dict):
+        return {key: _filled(mark, part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_filled(mark, item) for item in value]
+    return "1" if isinstance(value, str) and mark in value else value
+
+
 def _own_fields(entry: Entry) -> dict[str, Steps]:
     fields = {name: parsed(path)[1] for name, path in entry.fields_.paths.items()}
-    return fields | ({"plugins": _PLUGINS} if entry.members else {})
+    return fields | ({"plugins": _PLUGINS} if entry.has_plugins else {})
 
 
 def read_spec(entry: Entry, document: Mapping[str, Any]) -> tuple[ConfiguredSpec, bool]:
     """Return the typed view of an object that an entry describes, and whether it is whole."""
     fields = {name: value_at(document, parsed(path)[1]) for name, path in entry.fields_.paths.items()}
-    fields["plugins"] = annotated_plugins(value_at(document, _PLUGINS)) if entry.members else None
+    fields["plugins"] = annotated_plugins(value_at(document, _PLUGINS)) if entry.has_plugins else None
     fields["tasks"] = [_part(entry, element) for element in elements(entry, document)]
     return view(ConfiguredSpec, {name: value for name, value in fields.items() if value is not None})
 

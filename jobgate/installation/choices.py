@@ -28,6 +28,11 @@ def kind_on(kind: JobKind) -> Expression:
     return setting("kinds", kind.qualified_plural)
 
 
+def denies(kind: JobKind) -> Expression:
+    """Return whether the faulty objects of a configured kind are denied."""
+    return all_of(kind_on(kind), has(setting("deny"), kind.qualified_plural))
+
+
 def wires(kind: JobKind) -> Expression:
     """Return whether pods of a kind are wired: pods of some kinds, only if jobgate runs their jobs."""
     run = has(setting("run"), kind.qualified_plural)
@@ -51,8 +56,12 @@ def plugin_on(name: str) -> Expression:
 
 
 def namespaced(
-    api_version: str, kind: str, name: str | Expression, body: Mapping[str, Any], labels: Mapping[str, str] = LABELS
+    api_version: str,
+    kind: str,
+    name: str | Expression,
+    body: Mapping[str, Any],
+    labels: Mapping[str, str] | Expression = LABELS,
 ) -> dict[str, Any]:
     """Return an object in the namespace of the installation; `body` has its other fields."""
-    metadata = {"name": name, "namespace": NAMESPACE, "labels": dict(labels)}
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": labels}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from controlplane.objects import ClusterObjects
@@ -110,6 +112,44 @@ def test_only_the_pods_of_a_job_that_asks_for_plugins_get_them(user: User) -> No
         assert {one["name"]: one.get("value") for one in env}.get("VC_TASK_INDEX") == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [
+        (RAY, {"ray.io/cluster": "needs-data", "ray.io/group": "gpu"}),
+        (JOBSET, {"jobset.sigs.k8s.io/jobset-name": "needs-data", "jobset.sigs.k8s.io/replicatedjob-name": "workers"}),
+    ],
+)
+def test_pods_get_the_prerequisites_of_their_job_if_their_creator_may_use_them(
+    user: User, kind: str, labels: dict[str, str]
+) -> None:
+    item = {"apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "data"}}
+    assert user.apply(item | {"spec": {"env": [{"name": "DATA", "value": "/data"}]}})[0]
+    document = good(kind) | {"metadata": {"name": "needs-data", "annotations": {"jobgate.dev/prerequisites": "data"}}}
+
+    def is_stored() -> bool:
+        return user.create(document)[0] or user.has("needs-data", kind)
+
+    wait_for(is_stored, 60, what="the server knows the item")
+    assert user.stored("needs-data", kind)["spec"] == document["spec"]
+    name, operator = f"{kind.partition('.')[0]}-pod", f"operator-{kind}-{user.namespace}"
+    user.kubectl("create", "role", "creates", "--verb=create", "--resource=pods")
+    user.kubectl("create", "rolebinding", f"creates-{kind}", "--role=creates", f"--user={operator}")
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}}
+    pod["spec"] = {"containers": [{"name": "main", "image": "train", "command": ["train"]}]}
+    done, output = user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)
+    assert not done
+    assert "cannot use Prerequisite data" in output
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "uses"}}
+    rule = {"apiGroups": ["jobgate.dev"], "resources": ["prerequisites"], "verbs": ["use"]}
+    assert user.apply(role | {"rules": [rule]})[0]
+    user.kubectl("create", "rolebinding", f"uses-{kind}", "--role=uses", f"--user={operator}")
+    wait_for(
+        lambda: user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[0], 60, what="the right is known"
+    )
+    (container,) = user.stored(name, "pods")["spec"]["containers"]
+    assert container["env"] == [{"name": "DATA", "value": "/data"}]
+
+
 def test_an_update_with_a_new_fault_is_denied(user: User) -> None:
     stored = broken(JOBSET) | {"metadata": {"name": "stored"}}
     del stored["spec"]["replicatedJobs"][1]["dependsOn"]
@@ -143,6 +183,33 @@ def test_objects_that_pods_need_must_exist(user: User, controlplane: ControlPlan
     text = "the pods need 32 requests.cpu at the same time, but ResourceQuota small"
     controlplane.client.delete(f"/api/v1/namespaces/{user.namespace}/resourcequotas/small")
     assert text in output
+
+
+def test_objects_in_files_are_audited_before_they_are_applied(
+    user: User, controlplane: ControlPlane, tmp_path: Path
+) -> None:
+    document = good(RAY)
+    pods = document["spec"]["workerGroupSpecs"][0]["template"]["spec"]
+    pods["containers"][0]["envFrom"] = [{"secretRef": {"name": "token"}}]
+    pods["priorityClassName"] = "no-such-class"
+    document["spec"]["workerGroupSpecs"][0]["replicas"] = "2"
+    unknown = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "other"}}
+    (tmp_path / "ray.yaml").write_text(yaml.safe_dump_all([document, unknown]))
+    arguments = ["audit", str(tmp_path), "--kubeconfig", str(controlplane.kubeconfig), "--namespace", user.namespace]
+    result = CliRunner().invoke(main, [*arguments, "--warnings"], catch_exceptions=False)
+    assert result.exit_code == 1, result.output
+    for text in (
+        f"rayclusters.ray.io {user.namespace}/training: would be denied",
+        'replicas: Invalid value: "2": must be an integer',
+        f"namespace {user.namespace} has no persistentvolumeclaim data",
+        f"namespace {user.namespace} has no secret token",
+        "there is no PriorityClass no-such-class",
+        "1 jobs, 1 would be denied",
+    ):
+        assert text in result.stdout
+    assert "not reviewed: Service of v1 is no known kind" in result.stderr
+    result = CliRunner().invoke(main, ["audit", str(tmp_path / "none.yaml")], catch_exceptions=False)
+    assert result.exit_code == 2
 
 
 def test_stored_objects_are_audited_with_what_their_pods_name(user: User, controlplane: ControlPlane) -> None:
