@@ -32,6 +32,8 @@ QUALIFIED = r"[A-Za-z0-9][-_.A-Za-z0-9]*+(?<![-_.])"
 QUALIFIED_NAME = rf"(?:{QUALIFIED}|{SUBDOMAIN}/{QUALIFIED})"
 ENVIRONMENT = r"[ -<>-~]+"
 CONFIG_KEY = r"[-._a-zA-Z0-9]+"
+#: A URL with http or https, without a user or a fragment.
+HTTP_ADDRESS = r"^https?://[-.:\[\]A-Za-z0-9]+([/?][!\"$-~]*)?$"
 PORT_NAME = r"(?=[0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*"
 
 #: Returns the fault of a text, or None.

@@ -34,7 +34,8 @@ def schemas() -> dict[str, str]:
 def _links(kind: JobKind) -> str:
     name = title(kind)
     return (
-        f"What differs from the original, and why: [differences](../differences/{name}.md).\n\n"
+        f"What differs from the original, and why: [differences](../differences/{name}.md). "
+        "What `policies` do: [lifecycle policies](../policies.md).\n\n"
         f"Jobs to apply: [examples/{name}](../../../examples/{name})."
     )
 

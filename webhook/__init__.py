@@ -11,6 +11,7 @@
 - `review`: the pure function from a request to a response; `explain`: the faults of an invalid object; `ratchet`: which
   faults an updated object had already
 - `admission`: AdmissionReview v1 in and out
+- `version`: converts objects between the versions of a kind; `conversion`: ConversionReview v1 in and out
 - `trace`: W3C trace context
 - `server`: the TLS server that answers the API server; only it needs aiohttp
 """
@@ -37,6 +38,7 @@ from webhook.path import Path
 from webhook.review import Phase, review
 from webhook.rule import Rule, rule
 from webhook.schema import ModelSchema, Schema
+from webhook.version import NotConvertible, OtherVersion
 
 __all__ = [
     "Access",
@@ -53,6 +55,7 @@ __all__ = [
     "Malformed",
     "ModelSchema",
     "NoObjects",
+    "NotConvertible",
     "NotFound",
     "NotInstalled",
     "NotSupported",
@@ -60,6 +63,7 @@ __all__ = [
     "Object",
     "Objects",
     "Operation",
+    "OtherVersion",
     "Path",
     "Phase",
     "Registry",

@@ -15,6 +15,7 @@ from webhook.draft import Draft
 from webhook.path import Path
 from webhook.rule import Rule
 from webhook.schema import ModelSchema, Schema
+from webhook.version import OtherVersion, convert
 from webhook.view import held_by, json_name, missing_fields, opaque, view
 from webhook.when import EACH, Steps, When
 
@@ -34,7 +35,7 @@ class GroupVersionKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConvertedObject:
-    """An object of an older shape, converted to the current one.
+    """An object of an older shape, rewritten in the current one.
 
     Attributes:
         document: the new object.
@@ -43,12 +44,12 @@ class ConvertedObject:
     """
 
     document: dict[str, Any]
-    decisions: tuple[str, ...]
+    decisions: tuple[str, ...] = ()
     fault: str = ""
 
 
-#: Converts an object; None if the object has no older shape of the kind.
-Convert: TypeAlias = Callable[[Mapping[str, Any]], ConvertedObject | None]
+#: Rewrites an object; None if the object has no older shape of the kind.
+Rewrite: TypeAlias = Callable[[Mapping[str, Any]], ConvertedObject | None]
 Default: TypeAlias = Callable[[Draft, Any], None]
 
 
@@ -97,7 +98,9 @@ class Kind:
         known_fields: fields that rules of several kinds may name though this kind does not have them.
         settings: the model of the settings of this kind (`Settings.kinds`), or None.
         watches: objects of the cluster that the rules look up in `Context.objects`, as `<plural>.<version>.<group>`.
-        conversion: converts an object of an older shape, or None.
+        versions: the other versions of its objects, by name: the webhook converts between all of them. Objects of any
+            version are reviewed in `version`.
+        older: rewrites an object of a shape that is no longer served, for a command; None if there is none.
         reviewed: keys of `labels` and `annotations`: an UPDATE that changes one of them is reviewed like a change of
             the spec. Each key that a default, a rule or a reader of stored objects uses is here, unless something else
             guards it.
@@ -119,7 +122,8 @@ class Kind:
     known_fields: frozenset[str] = frozenset()
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
-    conversion: Convert | None = None
+    versions: Mapping[str, OtherVersion] = field(default_factory=dict)
+    older: Rewrite | None = None
     reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     restores: Callable[[Context[Any]], bool] = _never_restores
     enforced: bool = True
@@ -166,6 +170,14 @@ class Kind:
         """Return, fast, the typed view of an object that is known to fit, with everything embedded in it; else None."""
         spec, complete = self.read(document) if self.schema.accepts(document) else (None, False)
         return spec if complete else None
+
+    def convert(self, document: Mapping[str, Any], version: str) -> dict[str, Any]:
+        """Return an object of any version of the kind in another version.
+
+        Raises:
+            NotConvertible: a version is unknown, or has no equivalent of the object.
+        """
+        return convert(document, self.versions, self.version, version)
 
     def hides(self, path: Path) -> bool:
         """Tell whether rules read the value at a path as plain JSON, so that a broken one must be hidden from them."""

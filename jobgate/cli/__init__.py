@@ -39,14 +39,16 @@ _SECTIONS = {
         "review": _CommandEntry("review:review", "Review jobs as the webhook would."),
         "explain": _CommandEntry("explain:explain", "Show the pods of jobs."),
         "render": _CommandEntry("render:render", "Print what the runner would create for jobs."),
-        "convert": _CommandEntry("convert:convert", "Convert jobs to the version that their operator reads."),
+        "convert": _CommandEntry("convert:convert", "Convert objects to another version."),
         "import": _CommandEntry("importing:import_group", "Import jobs of other systems."),
     },
     "Commands for a cluster": {
         "manifests": _CommandEntry("manifests:manifests", "Print all objects of an installation."),
         "doctor": _CommandEntry("doctor:doctor", "Diagnose an installation.", "all"),
+        "why": _CommandEntry("why:why", "Report why a job waits.", "all"),
         "audit": _CommandEntry("audit:audit_command", "Review the jobs that are stored in a cluster.", "cluster"),
         "fit": _CommandEntry("fit:fit", "Check installed CRDs against the kinds of jobs.", "cluster"),
+        "migrate": _CommandEntry("migrate:migrate", "Rewrite stored objects in the storage version.", "cluster"),
         "certs": _CommandEntry(
             "certs:certs_group", "Issue and rotate the webhook's certificates.", "server,certs,cluster"
         ),

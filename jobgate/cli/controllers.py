@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,11 +24,13 @@ from jobgate.cli.settings import (
 )
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.jobs.wiring import wired
+from jobgate.names import HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
     from jobgate.controller import Controller, ControllerMetrics
+    from jobgate.runner.notify import NotifySettings
     from jobgate.runner.run import RunnerController
     from jobgate.serving.leader import LeaderSettings
     from webhook import Kind
@@ -135,6 +138,16 @@ def control(
     asyncio.run(lead(kinds, kubeconfig, leader, controller, "controller started"))
 
 
+def _notified(notify: str, notify_secret: Path | None) -> dict[str, NotifySettings | None]:
+    from jobgate.runner.notify import NotifySettings
+
+    if notify and not re.fullmatch(HTTP_ADDRESS, notify):
+        raise click.BadParameter(f"{notify!r} must be a URL with http or https and without a user")
+    if notify and notify_secret is None:
+        raise click.UsageError("notifications are signed: --notify requires --notify-secret")
+    return {"notify": NotifySettings(notify_secret, notify) if notify_secret else None}
+
+
 @click.command()
 @setting(
     "--queues",
@@ -156,6 +169,15 @@ def control(
     help="Replace a deleted pod whose node does not answer, so long after its grace period; 0 for never. Pods with a "
     "volume that their replacement can write to are replaced only when they are deleted by force.",
 )
+@grouped(
+    _notified,
+    setting("--notify", default="", metavar="URL", help="Address that the end of jobs is reported to by HTTP."),
+    setting(
+        "--notify-secret",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="File of the secrets that reports are signed with, one a line: whsec_ and 24 bytes or more in base64.",
+    ),
+)
 @_leading("jobgate-runner", rate=200, most=10000)
 @running
 def run(
@@ -163,6 +185,7 @@ def run(
     queues: Path | None,
     ignore_operator: tuple[str, ...],
     replace_lost_after: int,
+    notify: NotifySettings | None,
     kubeconfig: Path | None,
     leader: LeaderSettings,
     requests_per_second: float,
@@ -190,6 +213,7 @@ def run(
         queues_file=queues,
         replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),
+        notify=notify,
     )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
 

@@ -49,6 +49,10 @@ class ControllerMetrics(LeaderMetrics):
             "Objects that are not kept, because there is no room for them.",
             ["resource"],
         )
+        self.notifications = counter(
+            "jobgate_notifications", "Notifications of ended jobs (sent, given_up), and failed attempts.", ["outcome"]
+        )
+        self.waiting = gauge("jobgate_notifications_waiting", "Notifications of ended jobs that are not sent yet.")
         self.depth = gauge("workqueue_depth", "Jobs in the work queue.", ["name"])
         self.struggling = gauge(
             "jobgate_controller_unsettled_jobs", "Jobs whose last reconciliation failed or changed something."

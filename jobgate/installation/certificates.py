@@ -7,17 +7,19 @@ names; an admission policy does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, namespaced
+from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, kind_on, namespaced
 from jobgate.installation.configurations import CERTIFICATE, NAME
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import component, container, deployment, pod
 from jobgate.installation.policies import GROUP as _ADMISSION
 from jobgate.installation.policies import policy, rules, validation
 from jobgate.installation.rbac import READ, account, bound, lease, rule
-from jobgate.installation.tree import ITEM, ForEach, If, joined, setting
+from jobgate.installation.tree import ITEM, ForEach, If, any_of, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG
+from jobgate.jobs.kind import JobKind
 
 ACCOUNT = "jobgate-certificates"
 #: The Lease of the rotation; the default of `jobgate certs`.
@@ -32,43 +34,47 @@ _DEADLINE = 240
 _SECRET = setting("secret")
 
 
-def certificates() -> list[Any]:
+def certificates(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the objects that renew the certificate, by the setting `rotation`."""
-    return [If(ROTATES, _rotation()), If(CERT_MANAGER, _cert_manager())]
+    converted = [kind for kind in kinds if kind.versions]
+    return [If(ROTATES, _rotation(converted)), If(CERT_MANAGER, _cert_manager())]
 
 
-def _rotation() -> list[Any]:
+def _rotation(converted: Sequence[JobKind]) -> list[Any]:
     return [
         account(ACCOUNT),
-        *bound(ACCOUNT, _RULES),
+        *bound(ACCOUNT, _rules(converted)),
         *bound(ACCOUNT, _RULES_AT_HOME, NAMESPACE),
         *_policy(),
         # One replica is enough: servers can do without it for weeks.
-        If(WATCHES, deployment(ACCOUNT, SELECTOR, _pod("watch", serving=True), 1)),
-        If(SCHEDULES, [_cron_job(), _install_job()]),
+        If(WATCHES, deployment(ACCOUNT, SELECTOR, _pod("watch", converted, serving=True), 1)),
+        If(SCHEDULES, [_cron_job(converted), _install_job(converted)]),
     ]
 
 
-#: Only CRDs that are named: those of jobgate have no conversion webhook.
+#: CRDs that the user names, in addition to those of kinds with several versions.
 _CONVERSIONS = setting("conversion_crds")
-_RULES = [
-    rule(
-        _ADMISSION,
-        "mutatingwebhookconfigurations",
-        "validatingwebhookconfigurations",
-        verbs=(*READ, "patch"),
-        names=(NAME,),
-    ),
-    If(
-        _CONVERSIONS,
+
+
+def _rules(converted: Sequence[JobKind]) -> list[Any]:
+    """Return the rights in the whole cluster: to patch the bundles of configurations and of some CRDs, and no more."""
+    names: tuple[If | ForEach, ...] = (
+        *(If(kind_on(kind), kind.qualified_plural) for kind in converted),
+        ForEach(_CONVERSIONS, ITEM),
+    )
+    definitions = rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get", "patch"), names=names)
+    return [
         rule(
-            "apiextensions.k8s.io",
-            "customresourcedefinitions",
-            verbs=("get", "patch"),
-            names=(ForEach(_CONVERSIONS, ITEM),),
+            _ADMISSION,
+            "mutatingwebhookconfigurations",
+            "validatingwebhookconfigurations",
+            verbs=(*READ, "patch"),
+            names=(NAME,),
         ),
-    ),
-]
+        If(any_of((_CONVERSIONS, *map(kind_on, converted))), definitions),
+    ]
+
+
 _RULES_AT_HOME = [
     rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
     # RBAC cannot limit the names of created objects: `_policy` does.
@@ -91,36 +97,36 @@ def _policy() -> list[dict[str, Any]]:
     return policy(ACCOUNT, constraints, [validation(expression, message)])
 
 
-def _cron_job() -> dict[str, Any]:
+def _cron_job(converted: Sequence[JobKind]) -> dict[str, Any]:
     spec = {
         "schedule": _SCHEDULE,
         "concurrencyPolicy": "Forbid",
         "startingDeadlineSeconds": _DEADLINE,
         "successfulJobsHistoryLimit": 1,
         "failedJobsHistoryLimit": 3,
-        "jobTemplate": {"spec": _passing()},
+        "jobTemplate": {"spec": _passing(converted)},
     }
     return namespaced("batch/v1", "CronJob", ACCOUNT, {"spec": spec}, _LABELS)
 
 
-def _install_job() -> dict[str, Any]:
+def _install_job(converted: Sequence[JobKind]) -> dict[str, Any]:
     """Return the first pass, so that an installation does not wait for the schedule.
 
     A Job cannot be changed. It is deleted a minute after its end, so that a later apply creates another.
     """
-    spec = {**_passing(), "ttlSecondsAfterFinished": 60}
+    spec = {**_passing(converted), "ttlSecondsAfterFinished": 60}
     return namespaced("batch/v1", "Job", f"{ACCOUNT}-install", {"spec": spec}, _LABELS)
 
 
-def _passing() -> dict[str, Any]:
+def _passing(converted: Sequence[JobKind]) -> dict[str, Any]:
     return {
         "backoffLimit": 2,
         "activeDeadlineSeconds": _DEADLINE,
-        "template": {"metadata": {"labels": _LABELS}, "spec": {**_pod("rotate"), "restartPolicy": "Never"}},
+        "template": {"metadata": {"labels": _LABELS}, "spec": {**_pod("rotate", converted), "restartPolicy": "Never"}},
     }
 
 
-def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
+def _pod(command: str, converted: Sequence[JobKind], *, serving: bool = False) -> dict[str, Any]:
     """Return the pod of a command; with `serving`, it has probes and metrics."""
     args = [
         "certs",
@@ -130,6 +136,7 @@ def _pod(command: str, *, serving: bool = False) -> dict[str, Any]:
         joined("--service=", setting("service")),
         f"--configuration={NAME}",
         DOMAIN_FLAG,
+        *(If(kind_on(kind), f"--crd={kind.qualified_plural}") for kind in converted),
         ForEach(_CONVERSIONS, joined("--crd=", ITEM)),
         *([joined("--health-port=", setting("health_port"))] if serving else []),
     ]

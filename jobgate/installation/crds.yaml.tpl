@@ -15,7 +15,23 @@ with an object that exists but is not part of the current one. */}}
 {{- $name := $crd.metadata.name }}
 {{- if or (eq $crd.spec.group "jobgate.dev") (index $.Values.kinds $name) (include "jobgate.created" (dict "name" $name "release" $.Release)) }}
 ---
+{{- $service := dig "spec" "conversion" "webhook" "clientConfig" "service" dict $crd }}
+{{- if and (eq (get $service "path") "/convert") (eq (get $service "name") "jobgate-webhook") }}
+{{- $_ := set $service "namespace" $.Release.Namespace }}
+{{- $_ := set $service "name" $.Values.service }}
+{{- $_ := set $service "port" (int $.Values.servicePort) }}
+{{- $annotations := dict "helm.sh/resource-policy" "keep" }}
+{{- if eq $.Values.rotation "cert-manager" }}
+{{- $_ := set $annotations "cert-manager.io/inject-ca-from" (printf "%s/jobgate-webhook" $.Release.Namespace) }}
+{{- end }}
+{{- with $.Values.caBundle }}
+{{- $_ := set $crd.spec.conversion.webhook.clientConfig "caBundle" (b64enc .) }}
+{{- end }}
+{{- $_ := set $crd.metadata "annotations" (merge $annotations (default dict $crd.metadata.annotations)) }}
+{{ toYaml $crd }}
+{{- else }}
 {{ replace "\nmetadata:\n" "\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n" $text }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from crdgen import CustomResource, crd
-from jobgate.installation.installation import LABELS
+from jobgate.installation.configurations import INJECTED, client_config
+from jobgate.installation.installation import LABELS, Installation
+from jobgate.installation.tree import resolve
 from jobgate.jobs.kind import JobKind
 from jobgate.prerequisites.models import DEFINED
+from webhook.conversion import PATH
+
+#: The stanza of a CRD whose objects this server converts.
+_CONVERSION = {
+    "strategy": "Webhook",
+    "webhook": {"clientConfig": client_config(PATH), "conversionReviewVersions": ["v1"]},
+}
 
 
 def resource_of(kind: JobKind) -> CustomResource:
@@ -26,9 +35,15 @@ def prerequisites() -> list[dict[str, Any]]:
     return [_labelled(resource) for resource in DEFINED]
 
 
-def definition(kind: JobKind) -> dict[str, Any]:
-    """Return the CRD of a kind."""
-    return _labelled(resource_of(kind))
+def definition(kind: JobKind, installation: Installation | None = None) -> dict[str, Any]:
+    """Return the CRD of a kind. If the kind has several versions, the server of the installation converts them."""
+    manifest = _labelled(resource_of(kind))
+    if kind.versions:
+        added = resolve({"conversion": _CONVERSION, "annotations": INJECTED}, installation or Installation())
+        manifest["spec"]["conversion"] = added["conversion"]
+        if "annotations" in added:
+            manifest["metadata"].setdefault("annotations", {}).update(added["annotations"])
+    return manifest
 
 
 def _labelled(resource: CustomResource) -> dict[str, Any]:

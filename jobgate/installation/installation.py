@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from jobgate import __version__
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.limits import JOB_PODS, PODS_LIMIT
-from jobgate.names import DOMAIN
+from jobgate.names import DOMAIN, HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS, System
 
 #: Labels of all installed objects.
@@ -68,6 +68,11 @@ class Installation(BaseModel):
     job_pods: int = Field(JOB_PODS, ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")
     crds: bool = Field(True, description="Install the CustomResourceDefinitions; disable if another chart does.")
     kinds: dict[str, bool] = Field({}, description="Enabled kinds of jobs, by <plural>.<group>.")
+    deny: tuple[Subdomain, ...] = Field(
+        (),
+        description="Configured kinds whose faulty objects are denied, as <plural>.<group>; of others, faults are only "
+        "warnings.",
+    )
     plugins: dict[str, bool] = Field({}, description="Enabled plugins.")
     rotation: RotationMode = Field(
         RotationMode.WATCH,
@@ -100,6 +105,10 @@ class Installation(BaseModel):
         "never. Pods with a volume that their replacement can write to are replaced only when deleted by force.",
     )
     queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
+    notify: str = Field("", pattern=rf"{HTTP_ADDRESS}|^$", description="Address that the end of jobs is reported to.")
+    notify_secret: str = Field(
+        "", pattern=rf"{_SUBDOMAIN}|^$", description="Secret whose key `secret` signs these reports; none without it."
+    )
     cluster_domain: Subdomain = Field(DOMAIN, description="DNS domain of the cluster's Services.")
     conversion_crds: tuple[Subdomain, ...] = Field(
         (), description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."

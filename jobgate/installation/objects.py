@@ -31,7 +31,7 @@ def base_trees(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
         "server": [server(kinds)],
         "controller": controller(kinds),
         "runner": runner(kinds),
-        "certificates": certificates(),
+        "certificates": certificates(kinds),
         "monitoring": monitoring(),
         "webhooks": [configuration(phase, kinds) for phase in Phase],
     }
@@ -43,7 +43,7 @@ def definitions(kinds: Registry[JobKind], installation: Installation | None = No
     if not chosen.crds:
         return []
     ours = (kind for kind in kinds if kind.resource is not None and chosen.on("kinds", kind.qualified_plural))
-    return [*map(definition, ours), *prerequisites()]
+    return [*(definition(kind, chosen) for kind in ours), *prerequisites()]
 
 
 def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:

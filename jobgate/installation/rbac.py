@@ -6,7 +6,7 @@ from typing import Any
 
 from jobgate.installation.choices import NAMESPACE, namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, ForEach
+from jobgate.installation.tree import Expression, ForEach, If
 
 _GROUP = "rbac.authorization.k8s.io"
 API = f"{_GROUP}/v1"
@@ -16,7 +16,7 @@ MANAGE = (*READ, "create", "patch", "delete")
 
 
 def rule(
-    group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Expression | ForEach, ...] = ()
+    group: str, *resources: str, verbs: tuple[str, ...], names: tuple[str | Expression | If | ForEach, ...] = ()
 ) -> dict[str, Any]:
     """Return a rule for resources of a group, or only for objects with these names."""
     named = {"resourceNames": list(names)} if names else {}

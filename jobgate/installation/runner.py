@@ -23,7 +23,7 @@ from jobgate.installation.policies import (
     within_bounds,
 )
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import ITEM, ForEach, If, begins, has, joined, setting
+from jobgate.installation.tree import ITEM, Expression, ForEach, If, any_of, begins, has, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
@@ -46,9 +46,15 @@ REPLICAS: Final = 2
 
 _RUN: Final = setting("run")
 _QUEUES: Final = setting("queues")
-_QUEUES_FOLDER: Final = "/etc/jobgate/queues"
+_NOTIFIES: Final = setting("notify_secret")
+_FOLDERS: Final = "/etc/jobgate"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
+#: Volumes of the runner: name, which is also that of the folder, condition, and source.
+_VOLUMES: Final[tuple[tuple[str, Expression, dict[str, Any]], ...]] = (
+    ("queues", _QUEUES, {"configMap": {"name": _QUEUES_MAP}}),
+    ("notify", _NOTIFIES, {"secret": {"secretName": _NOTIFIES}}),
+)
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 #: Labels by which objects belong to a job, and pods to a batch Job, which releases pods with other labels.
 _LABELS: Final = (
@@ -269,15 +275,20 @@ def _deployment() -> dict[str, Any]:
         "run",
         KINDS_FLAG,
         QUEUEING_FLAG,
-        If(_QUEUES, f"--queues={_QUEUES_FOLDER}/{_QUEUES_FILE}"),
+        If(_QUEUES, f"--queues={_FOLDERS}/queues/{_QUEUES_FILE}"),
+        If(_NOTIFIES, f"--notify-secret={_FOLDERS}/notify/secret"),
+        If(setting("notify"), joined("--notify=", setting("notify"))),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
         joined("--replace-lost-after=", setting("replace_lost_after")),
         joined("--health-port=", setting("health_port")),
         f"--lease-name={LEASE}",
         DOMAIN_FLAG,
     ]
-    mounts = [{"name": "queues", "mountPath": _QUEUES_FOLDER, "readOnly": True}]
-    volumes = [{"name": "queues", "configMap": {"name": _QUEUES_MAP}}]
-    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(_QUEUES, mounts))
-    template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(_QUEUES, volumes))
+    some = any_of(test for _, test, _ in _VOLUMES)
+    mounts = [
+        If(test, {"name": name, "mountPath": f"{_FOLDERS}/{name}", "readOnly": True}) for name, test, _ in _VOLUMES
+    ]
+    volumes = [If(test, {"name": name, **source}) for name, test, source in _VOLUMES]
+    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(some, mounts))
+    template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(some, volumes))
     return deployment(ACCOUNT, SELECTOR, template, REPLICAS)

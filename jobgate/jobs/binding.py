@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from crdgen import CustomResource
 from jobgate.jobs.context import is_forgetful
+from jobgate.jobs.elastic import ELASTIC
 from jobgate.jobs.job import SHARED_FIELDS, Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
@@ -19,12 +20,12 @@ from jobgate.jobs.status import STATE, RunStatus
 from jobgate.jobs.task import Task
 from jobgate.prerequisites.item import RECORD
 from jobgate.prerequisites.reference import ANNOTATION
-from webhook import Default, Path, Rule
-from webhook.kind import Convert
+from webhook import Default, OtherVersion, Path, Rule
+from webhook.kind import Rewrite
 from webhook.view import json_name
 
 #: The annotations that are reviewed in jobs of all kinds; kubectl's last-applied annotation only causes a warning.
-REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
+REVIEWED: Final = (ANNOTATION, RECORD, COMMAND, ELASTIC)
 
 #: The attribute of a rule's function with the resources that it looks up.
 _LOOKED_UP: Final = "looked_up"
@@ -38,7 +39,8 @@ class More(TypedDict, total=False):
     fields: Mapping[str, str | tuple[str, ...]]
     settings: type[BaseModel] | None
     watches: tuple[str, ...]
-    conversion: Convert | None
+    versions: Mapping[str, OtherVersion]
+    older: Rewrite | None
     reviewed: Mapping[str, tuple[str, ...]]
 
 
@@ -83,12 +85,19 @@ def bind(
 
     Raises:
         UnknownField: a rule is about a field that no kind has.
-        TypeError: a rule is a plain function, or the status of a kind with a runner lacks the runner's state.
+        TypeError: a rule is a plain function, the status of a kind with a runner lacks the runner's state, or
+            `versions` are not the other versions of the resource.
     """
     more["watches"] = tuple(dict.fromkeys((*looked_up(rules), *more.get("watches", ()))))
     reviewed = more.get("reviewed", {})
     more["reviewed"] = {**reviewed, "annotations": (*REVIEWED, *reviewed.get("annotations", ()))}
     version = next(version for version in resource.versions if version.storage)
+    others = [other.name for other in resource.versions if other is not version]
+    if (converted := more.get("versions")) and sorted(converted) != sorted(others):
+        text = (
+            f"versions of {resource.names.kind} has {', '.join(converted)}, and must have {', '.join(others) or 'none'}"
+        )
+        raise TypeError(f"{text}: the versions of its resource beside {version.name}, which is stored")
     if runner is not None and not issubclass(version.status or object, RunStatus):
         raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")
     spec: type[BaseModel] = version.spec

@@ -16,7 +16,11 @@ Count: TypeAlias = Annotated[int, Int32(minimum=0)]
 Positive: TypeAlias = Annotated[int, Int32(minimum=1)]
 
 Conditions: TypeAlias = Annotated[list[PhaseCondition], Atomic]
-Policies: TypeAlias = Annotated[list[LifecyclePolicy], Atomic, MaxItems(ENTRIES_LIMIT)]
+_Policies: TypeAlias = Annotated[list[LifecyclePolicy], Atomic, MaxItems(ENTRIES_LIMIT)]
+JobPolicies: TypeAlias = Annotated[_Policies | None, Doc("Actions on events that no policy of a task handles.")]
+TaskPolicies: TypeAlias = Annotated[
+    _Policies | None, Doc("Actions on events of the task. They take precedence over the job's policies.")
+]
 
 #: Arguments by plugin, as a list of flags, a mapping, or null. Null is allowed, because the API server would silently
 #: drop the entry otherwise, and the job would run without the plugin.

@@ -49,6 +49,10 @@ class Action(StrEnum):
     CLOSE_QUEUE = "CloseQueue"
 
 
+#: Actions that restart pods.
+RESTARTS: Final = frozenset({Action.RESTART_JOB, Action.RESTART_TASK, Action.RESTART_POD, Action.RESTART_PARTITION})
+#: Events of a failed pod.
+FAILURES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.POD_FAILED})
 INTERNAL_EVENTS: Final = frozenset(
     {LifecycleEvent.POD_RUNNING, LifecycleEvent.OUT_OF_SYNC, LifecycleEvent.COMMAND_ISSUED}
 )
@@ -133,6 +137,22 @@ class PolicyList(NamedTuple):
 def policies_of(owner: Job[Any] | Task) -> Sequence[LifecyclePolicy]:
     """Return the policies of a job or of a task; none if its kind has no such field."""
     return owner.get("policies") or ()
+
+
+def restarts_by_policy(job: Job[Any]) -> bool:
+    """Return whether a policy of a job or of its tasks restarts pods."""
+    owners: tuple[Job[Any] | Task, ...] = (job, *job.all_tasks)
+    return any(policy.action in RESTARTS for owner in owners for policy in policies_of(owner))
+
+
+def answers_failures(job: Job[Any], task: Task) -> bool:
+    """Return whether a policy is for failed pods of a task. Containers that restart in their pods raise no event."""
+    policies = (*policies_of(task), *policies_of(job))
+    return any(
+        policy.exit_code or not FAILURES.isdisjoint({policy.event, *(policy.events or ())})
+        for policy in policies
+        if policy.action is not None
+    )
 
 
 @computed_once

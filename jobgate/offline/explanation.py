@@ -17,6 +17,7 @@ from jobgate.jobs.wiring import WORKLOADS
 from jobgate.offline.items import schema_of
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.offline.parts import Location, Row, Step, command_rows, containers_of, rows
+from jobgate.offline.versions import served
 from jobgate.plugins import Crew, Member, Part, Pod, carried_out, wire
 from jobgate.plugins.env import Run
 from jobgate.pods.shape import fault
@@ -118,7 +119,8 @@ def prerequisites_of(
 
 def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | None:
     """Return the explanation of an object; None if it has no pods."""
-    kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
+    version = served(document, options.kinds)
+    kind = version.kind if version is not None else None
     namespace = text(metadata_of(document).get("namespace")) or options.namespace
     builtin = kind is None or (kind.group, kind.kind) in WORKLOADS
     workload = _workload(document, namespace, options.objects) if builtin else None
@@ -129,9 +131,9 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
     if verdict.status is not None:
         causes = verdict.status["details"]["causes"]
         return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
-    if kind is None or workload is not None:
+    if version is None or workload is not None or not verdict.reviewed:
         return workload
-    return _job(kind, document, dict(verdict.document), namespace, options)
+    return _job(version.kind, version.up(document), version.up(verdict.document), namespace, options)
 
 
 def _job(

@@ -19,9 +19,23 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
+from jobgate.offline.versions import ServedVersion, served
 from jobgate.prerequisites.models import GROUP
 from jobgate.prerequisites.reference import named_in, template_of
-from webhook import Cause, Invalid, Notice, Objects, Operation, Phase, Registry, Request, Response, User, review
+from webhook import (
+    Cause,
+    Invalid,
+    NotConvertible,
+    Notice,
+    Objects,
+    Operation,
+    Phase,
+    Registry,
+    Request,
+    Response,
+    User,
+    review,
+)
 from webhook.cause import SCHEMA, Finding
 from webhook.context import NoObjects
 from webhook.schema import Schema
@@ -96,47 +110,44 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     set again, the schema is checked, the validating webhook is called. An object of another served version is converted
     to the version that the webhook reviews.
     """
-    served = _served(document, options.kinds)
-    if served is None:
+    version = served(document, options.kinds)
+    if version is None:
         item = items.schema_of(document)
         if item is not None:
             return _item(document, item, options)
         return _near_catalogue(document) or _of_no_kind(document, options.kinds)
-    kind, schema = served
-    if (
-        schema is not kind.schema
-        and isinstance(kind, JobKind)
-        and kind.resource
-        and kind.resource.conversion is not None
-    ):
-        warning = f"not reviewed: a conversion webhook converts it to {kind.gvk.api_version}"
+    if version.converted_elsewhere:
+        warning = f"not reviewed: a conversion webhook converts it to {version.kind.gvk.api_version}"
         return _not_reviewed(document, warning)
     try:
-        return _judge(document, kind, schema, options)
+        return _judge(document, version, options)
     except ImportError:
         raise  # a library is missing
+    except NotConvertible as error:
+        return _denied(document, Cause("", f"the conversion webhook answers: {error}"))
     except Exception as error:  # noqa: BLE001 - a rule of an installed package may raise anything
-        return _denied(document, _failure(kind, error))
+        return _denied(document, _failure(version.kind, error))
 
 
-def _judge(document: dict[str, Any], kind: JobKind, schema: Schema, options: ReviewOptions) -> Verdict:
-    pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
-    sent = schema.default(pruned) | {"apiVersion": kind.gvk.api_version}
-    old = _old(sent, kind.schema, options)
+def _judge(document: dict[str, Any], version: ServedVersion, options: ReviewOptions) -> Verdict:
+    kind = version.kind
+    pruned = version.schema.prune({key: value for key, value in document.items() if key != "status"})
+    sent = version.up(version.schema.default(pruned))
+    old = _old(sent, version, options)
     before = [*_before_review(document, pruned, old, options)]
     before += [(NOT_CHECKED, Notice("", sentence)) for sentence in unchecked_rules(kind)]
     mutation = _review(Phase.MUTATE, kind, sent, old, options)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
     validation = _review(Phase.VALIDATE, kind, result, old, options) if mutation.allowed else mutation
-    result = result | {"apiVersion": document["apiVersion"]}
-    if causes := _denied_by_schema(kind, schema, result, old):
+    stored = version.down(result)
+    if causes := _denied_by_schema(version, stored, old):
         every = {str(finding): (rule, finding) for rule, finding in validation.findings}
         every |= {str(cause): (SCHEMA, cause) for cause in causes if str(cause) not in every}
         validation = replace(validation, findings=tuple(every.values()))
     return Verdict(
         allowed=validation.allowed,
-        document=result,
-        patch=difference(document, result),
+        document=stored,
+        patch=difference(document, stored),
         status=None if validation.allowed else validation.status(),
         findings=(*before, *validation.findings),
     )
@@ -146,7 +157,8 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     """Return the verdict on a prerequisite."""
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned)
-    old = _old(sent, schema, options)
+    old = _stored(document, options)
+    old = None if old is None else schema.default(schema.prune(old))
     subject = (str(document["kind"]), GROUP, str(metadata_of(document).get("name")))
     response = Response("offline", subject=subject).reporting(*items.denied(sent, old))
     if response.allowed:
@@ -163,28 +175,12 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
     )
 
 
-def _served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> tuple[JobKind, Schema] | None:
-    """Return the kind of an object of any served version, and the schema of the version."""
-    kind = kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
-    if kind is not None:
-        return kind, kind.schema
-    group, _, version = str(document.get("apiVersion")).rpartition("/")
-    for candidate in kinds.of_group(group):
-        resource = candidate.resource if candidate.kind == document.get("kind") else None
-        if resource is None:
-            continue
-        if any(entry.name == version and entry.served for entry in resource.versions):
-            return candidate, StructuralSchema(resource, version=version)
-    return None
-
-
-def _denied_by_schema(
-    kind: JobKind, schema: Schema, result: Mapping[str, Any], old: Mapping[str, Any] | None
-) -> list[Cause]:
+def _denied_by_schema(version: ServedVersion, stored: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
     """Return causes of the API server alone: transition rules, and the schema of another version."""
-    causes = [] if schema is kind.schema else schema.check(result)
+    schema = version.schema
+    causes = [] if version.is_reviewed else schema.check(stored)
     if old is not None and isinstance(schema, StructuralSchema):
-        causes += schema.transitions(result, {**old, "apiVersion": result["apiVersion"]})
+        causes += schema.transitions(stored, version.down(old))
     return causes
 
 
@@ -232,7 +228,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
     known = ", ".join(f"{api_version} {kind}" for api_version, kind in names)
     api_version = document.get("apiVersion")
     of_group = kinds.of_group(str(api_version).rpartition("/")[0])
-    conversions = (kind.conversion(document) for kind in of_group if kind.conversion is not None)
+    conversions = (kind.older(document) for kind in of_group if kind.older is not None)
     conversion = next((conversion for conversion in conversions if conversion is not None), None)
     if conversion is not None:
         what = conversion.fault or "is no longer served: use `jobgate convert`"
@@ -266,12 +262,18 @@ def _review(
     return review(request, phase, options.kinds, options.settings, options.objects)
 
 
-def _old(document: Mapping[str, Any], schema: Schema, options: ReviewOptions) -> dict[str, Any] | None:
-    """Return the stored object of the same kind and name, as the API server reads it: with its defaults."""
-    if options.operation is not Operation.UPDATE:
+def _old(document: Mapping[str, Any], version: ServedVersion, options: ReviewOptions) -> dict[str, Any] | None:
+    """Return the stored object of the same kind and name, as the webhook gets it: in its version, with defaults."""
+    if (stored := _stored(document, options)) is None:
         return None
-    old = stored_object(document, options.stored, options.namespace)
-    return None if old is None else schema.default(schema.prune(old))
+    of = served(stored, options.kinds) or version
+    return of.up(of.schema.default(of.schema.prune(stored)))
+
+
+def _stored(document: Mapping[str, Any], options: ReviewOptions) -> Mapping[str, Any] | None:
+    """Return the stored object of the same kind and name, as it was given."""
+    is_update = options.operation is Operation.UPDATE
+    return stored_object(document, options.stored, options.namespace) if is_update else None
 
 
 def _namespace(document: Mapping[str, Any]) -> str:

@@ -10,8 +10,10 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.policies import (
     COMMAND,
+    FAILURES,
     INTERNAL_ACTIONS,
     INTERNAL_EVENTS,
+    RESTARTS,
     USEFUL_ACTIONS,
     USEFUL_EVENTS,
     USER_ACTIONS,
@@ -23,6 +25,7 @@ from jobgate.jobs.policies import (
     policy_lists,
     tasks_of,
 )
+from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
 from jobgate.podchecks.durations import LONGEST_DURATION, overflows
 from jobgate.podchecks.reading import ALL_CONTAINERS, containers
@@ -37,9 +40,7 @@ _RESTARTS = {
 }
 
 #: Events of pods that Kubernetes replaces.
-_FAILURES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.POD_FAILED, LifecycleEvent.POD_EVICTED})
-#: Events of a failed container.
-_FAILED: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.POD_FAILED})
+_REPLACED: Final = FAILURES | {LifecycleEvent.POD_EVICTED}
 #: Events of a task that succeeds.
 _SUCCESSES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.TASK_COMPLETED})
 #: Events that are never raised, or only for some policies.
@@ -194,7 +195,7 @@ def failed_pods_are_replaced_at_once(job: Job[Any], context: Context) -> Iterato
     if not runs_here(job, context):
         return
     for policy in all_policies(job):
-        fails = policy.model.exit_code or not _FAILURES.isdisjoint(policy.events)
+        fails = policy.model.exit_code or not _REPLACED.isdisjoint(policy.events)
         action = policy.model.action
         if fails and policy.model.timeout and action in {Action.RESTART_POD, Action.RESTART_PARTITION}:
             yield Notice(
@@ -205,18 +206,35 @@ def failed_pods_are_replaced_at_once(job: Job[Any], context: Context) -> Iterato
 
 
 @rule("policies", "tasks.policies")
-def failing_tasks_can_restart(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Volcano raises TaskFailed after too many container restarts, which restartPolicy Never excludes."""
+def restarts_are_allowed(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """A policy that restarts pods fails a job that allows no restart."""
+    if job.get("backoff_limit") != 0 or not acted_on("policies", job, context):
+        return
+    for policy in all_policies(job):
+        if policy.model.action in RESTARTS:
+            detail = f"{job.at('backoff_limit')} is 0: the job fails instead. Set it to the number of restarts to allow"
+            yield Notice(policy.path / "action", detail)
+
+
+@rule("policies", "tasks.policies")
+def failing_tasks_can_restart(job: Job[Any], context: Context) -> Iterator[Notice]:
+    """TaskFailed is raised after too many container restarts, which restartPolicy Never excludes."""
     for policies in policy_lists(job):
         failing = [policy for policy in policies.policies if LifecycleEvent.TASK_FAILED in policy.events]
         if failing and all(_never_restarts(task) for task in tasks_of(policies, job)):
             owner = "this task's" if policies.is_of_task else "every task's"
-            for policy in failing:
-                yield Notice(
-                    policy.place_of(LifecycleEvent.TASK_FAILED),
-                    f"TaskFailed counts container restarts, but {owner} restartPolicy is Never: use PodFailed, "
-                    "or set restartPolicy to OnFailure",
-                )
+            detail = f"but {owner} restartPolicy is Never: use PodFailed, or set restartPolicy to OnFailure"
+        elif failing and runs_here(job, context) and all(_is_replaced(task, job) for task in tasks_of(policies, job)):
+            detail = "and the runner replaces failed pods instead: use PodFailed"
+        else:
+            continue
+        for policy in failing:
+            yield Notice(policy.place_of(LifecycleEvent.TASK_FAILED), f"TaskFailed counts container restarts, {detail}")
+
+
+def _is_replaced(task: Task, job: Job[Any]) -> bool:
+    runner = runner_of(job.kind)
+    return runner is not None and runner.retry(job, task).restart_policy == "Never"
 
 
 def _never_restarts(task: Task) -> bool:
@@ -248,7 +266,7 @@ def exit_codes_come_before_failures(job: Job[Any], _: Context) -> Iterator[Notic
                     policy.path, f"never applies: {first.path} matches {matches} first; move this policy before it"
                 )
             if earlier is None:
-                matching = next((event for event in policy.events if event in _FAILED), None)
+                matching = next((event for event in policy.events if event in FAILURES), None)
                 earlier = None if matching is None else (policy, matching)
 
 
@@ -278,6 +296,7 @@ policy_rules = (
     events_are_raised,
     success_restarts_nothing,
     failed_pods_are_replaced_at_once,
+    restarts_are_allowed,
     failing_tasks_can_restart,
     restarted_partitions_exist,
     exit_codes_come_before_failures,

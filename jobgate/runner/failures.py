@@ -17,14 +17,14 @@ runner looks and however often it was restarted. Pods that the runner deleted it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from crdgen.durations import nanoseconds
 from jobgate.jobs.job import Job
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy, policies_of
-from jobgate.jobs.runner import runner_of
+from jobgate.jobs.runner import Retry, runner_of
 from jobgate.jobs.task import Task
 from jobgate.plugins.crew import FINALIZER
 from jobgate.runner.subject import LONG_AGO, PodSeen, Sight, Subject, TaskSeen, later, moment
@@ -52,10 +52,27 @@ _ON_JOBS: Final = frozenset(
 # The answer of the Job controller
 
 
+def retry_of(job: Job[Any], task: Task) -> Retry:
+    """Return how failed pods of a task are replaced: as its policies say, else as its kind does."""
+    runner = runner_of(job.kind)
+    retry = Retry() if runner is None else runner.retry(job, task)
+    if retry.only_by_policy:
+        return retry
+    policy = matching(job, task, LifecycleEvent.POD_FAILED)
+    if policy is not None and policy.action in ON_PODS | _ON_JOBS:
+        return replace(retry, limit=retry.limit or None, fatal_codes=None)
+    replaced = {code for code, action in _actions_by_exit_code(job, task).items() if action in ON_PODS}
+    fatal = retry.fatal_codes or (("NotIn", ()) if retry.limit == 0 else None)
+    if not replaced or fatal is None:
+        return retry
+    codes = {*fatal[1]} - replaced if fatal[0] == "In" else {*fatal[1]} | replaced
+    return replace(retry, limit=retry.limit or None, fatal_codes=(fatal[0], tuple(sorted(codes))))
+
+
 def batch_job_fields(subject: Subject, name: str) -> dict[str, Any]:
     """Return the fields of a task's batch Job that say what the Job controller does about failures."""
     job, task = subject.job, subject.tasks[name]
-    retry = subject.runner.retry(job, task)
+    retry = retry_of(job, task)
     limit = _NO_LIMIT if retry.limit is None else retry.limit
     if retry.restart_policy != "Never":
         # Containers are restarted in their pods. The API server accepts no `podFailurePolicy` then.
@@ -423,8 +440,8 @@ def replaced_of(subject: Subject, sight: Sight, name: str = "") -> int:
 def no_restart_left(subject: Subject, sight: Sight, restarts: int) -> bool:
     """Return whether the job has fewer restarts left than this number of restarts by actions."""
     limit = subject.runner.restart_limit(subject.job)
-    # The failed pod that the action answers may be counted already.
-    used = max(subject.state.restarts, restarts_of(subject, sight) - 1)
+    # Pods that fail together, and that nothing replaces, are answered by one restart.
+    used = subject.state.restarts + replaced_of(subject, sight)
     return limit is not None and used + restarts > limit
 
 
@@ -439,7 +456,7 @@ def too_many_restarts(subject: Subject, sight: Sight) -> str:
         last = max(failed, key=lambda pod: pod.ended).failure if failed else "pods failed"
         return f"{last}, and the job has reached its limit of restarts: {limit}"
     for name, task in sight.tasks.items():
-        most, failures = subject.runner.retry(subject.job, subject.tasks[name]).limit, failures_of(task)
+        most, failures = retry_of(subject.job, subject.tasks[name]).limit, failures_of(task)
         if most is not None and failures > most:
             return f"task {name} has failed: {failures} of its pods have failed, and at most {most} are replaced"
     return ""

@@ -25,8 +25,10 @@ from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, ignores_queues
+from jobgate.runner.elastic.sizes import alone, rests_for
 from jobgate.runner.gangs import given_up
 from jobgate.runner.lost import LostPods
+from jobgate.runner.notify import Notifier
 from jobgate.runner.outcome import asked_for
 from jobgate.runner.plan import plan, report
 from jobgate.runner.queues.growth import UNDECIDED
@@ -78,11 +80,12 @@ class JobReconciler:
         dispatcher: Dispatcher | None = None,
         uncreated: UncreatedPods | None = None,
         lost: LostPods | None = None,
+        notifier: Notifier | None = None,
     ) -> None:
         """Create a reconciler. `later` reconciles a job again after a number of seconds.
 
-        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created, and
-        without `lost` pods on nodes that do not answer stay.
+        Without a dispatcher there are no queues; without `uncreated` nothing says why pods are not created, without
+        `lost` pods on nodes that do not answer stay, and without a notifier the end of a job is not reported.
         """
         self._caches = caches
         self._objects = objects
@@ -91,6 +94,7 @@ class JobReconciler:
         self._dispatcher = dispatcher
         self._uncreated = uncreated
         self._lost = lost
+        self._notifier = notifier
         self._workloads = Workloads(objects)
         self._outdated: dict[JobKey, set[str]] = {}
         #: Number of incomplete reconciliations in a row.
@@ -188,6 +192,11 @@ class JobReconciler:
         observed = await self._observed(key, subject)
         if self._dispatcher is not None:
             subject = self._dispatcher.placed(subject, observed)
+        else:
+            subject = alone(subject, observed)
+            self._look_again(key, rests_for(subject, observed))
+        if self._notifier is not None:
+            subject = replace(subject, notifies=self._notifier.wants(key, subject, observed))
         if subject.verdict == UNDECIDED and is_run(document):
             return ReconcileResult.FINE, None  # it is looked at as soon as something is decided
         actions = plan(subject, observed)

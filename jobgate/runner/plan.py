@@ -150,7 +150,7 @@ def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
 
 
 def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
-    """Return the write by which a job leaves its queue, gives up its place, or is counted with other resources.
+    """Return the write by which a job leaves its queue, gives up its place, or gets another size or other resources.
 
     It is written without queues, too, so that running jobs go on when queues are switched on.
     """
@@ -162,11 +162,25 @@ def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
         after = state.renewed(replaced_of(subject, sight)) if subject.in_kueue else state
         return [SetState(after.waiting().written())]
     after = replace(state, admitted=True, queue=subject.queue, released=subject.released)
+    if subject.step is not None and subject.step.sizes != state.sizes:
+        given = f"{sight.observed.now:%Y-%m-%dT%H:%M:%SZ}" if subject.step.sizes else ""
+        after = replace(after, sizes=subject.step.sizes, resized=given, why=subject.step.why)
     if after == state:
         return []
-    left_queue = not state.admitted and subject.verdict is not None
-    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue", _version(subject))
-    return [SetState(after.written()), *([event] if left_queue else [])]
+    events = [*_resizing(subject, after)]
+    if not state.admitted and subject.verdict is not None:
+        events = [RecordEvent("Normal", "JobDequeued", "the job has left its queue", _version(subject))]
+    return [SetState(after.written()), *events]
+
+
+def _resizing(subject: Subject, after: RunState) -> Iterator[Action]:
+    """Yield the Events of a step: which tasks grow or shrink, and why."""
+    for name, size in after.sizes.items():
+        before = subject.replicas(name) if name in subject.tasks else size
+        if size != before and after.why:
+            what = "ScalingUp" if size > before else "ScalingDown"
+            message = f"task {name} gets {size} pods instead of {before}: {after.why}"
+            yield RecordEvent("Normal", what, message, _version(subject))
 
 
 def _deletions_stored(subject: Subject, sight: Sight, result: Outcome) -> list[Action]:
@@ -342,7 +356,8 @@ def _version(subject: Subject) -> str:
 def _status_written(subject: Subject, sight: Sight, progress: Progress, *, starting: bool = False) -> list[Action]:
     """Return the write of the status, if it differs from the stored one."""
     stored = mapping(subject.job.document.get("status"))
-    state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress))
+    notify = progress.phase.ended and subject.notifies
+    state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress), notify=notify)
     job = subject.job
     status = {**subject.runner.status(job, progress), **subject.runner.counts(job, progress), STATE: state.written()}
     return [] if _same(status, stored) else [SetStatus(status, starting)]
@@ -368,6 +383,8 @@ def _same(left: Any, right: Any) -> bool:
 def _clean_up(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the clean-up of a job that has ended: of its pods, and of the job itself after its TTL."""
     yield from _counts_written(subject, sight)
+    if subject.state.notify and not subject.notifies:
+        yield SetState(replace(subject.state, notify=False).written())
     job, clean = subject.job, subject.runner.clean_policy(subject.job)
     batches = [*(task.batch for task in sight.tasks.values() if task.batch), *sight.old]
     yield from given_up(sight.observed.pods)

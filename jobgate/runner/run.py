@@ -37,6 +37,7 @@ from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.lost import LostPods
+from jobgate.runner.notify import Notifier, NotifySettings
 from jobgate.runner.queues.admission import Queues
 from jobgate.runner.queues.file import read_queues
 from jobgate.runner.reading import OBSERVED_ROOM, Caches, JobReader, Jobs, keep_job, keep_less, weight_of_job
@@ -85,6 +86,7 @@ class RunnerSettings:
         queues_file: that they are read from again when it changes; None for never.
         replace_lost_after: seconds after which a deleted pod is replaced if its node does not answer; 0 for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
+        notify: how the end of jobs is reported; None for never.
     """
 
     domain: str
@@ -96,6 +98,7 @@ class RunnerSettings:
     queues_file: Path | None = None
     replace_lost_after: float = REPLACE_LOST_AFTER
     ignored_operators: frozenset[str] = frozenset()
+    notify: NotifySettings | None = None
 
 
 class RunnerController:
@@ -192,7 +195,9 @@ class RunnerController:
             dispatcher = Dispatcher(settings.queues, caches, changed, queue.add, room)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         lost = LostPods(writes, settings.replace_lost_after) if settings.replace_lost_after else None
-        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated, lost)
+        reports, clock = settings.notify, self._clock
+        notifier = Notifier(reports, dispatcher, self._metrics, clock, queue.add) if reports else None
+        loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated, lost, notifier)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
         of_all: list[Informer[Any]] = [
             territory.namespaces,
@@ -207,7 +212,7 @@ class RunnerController:
         keys = partial(known_jobs, jobs)
         self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
-            beside: list[Callable[[], Coroutine[None, None, None]]] = []
+            beside: list[Callable[[], Coroutine[None, None, None]]] = [notifier.run] if notifier else []
             if dispatcher is not None:
                 beside.append(dispatcher.run)
                 if settings.queues_file is not None:

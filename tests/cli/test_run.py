@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from jobgate.cli import main
@@ -15,6 +16,20 @@ contexts: [{name: none, context: {cluster: none, user: none}}]
 clusters: [{name: none, cluster: {server: "http://127.0.0.1:1"}}]
 users: [{name: none, user: {}}]
 """
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--notify=https://example.com"], "notifications are signed: --notify requires --notify-secret"),
+        (["--notify=ftp://example.com"], "'ftp://example.com' must be a URL with http or https and without a user"),
+        (["--notify=https://user:secret@example.com"], "must be a URL with http or https and without a user"),
+    ],
+)
+def test_where_jobs_are_reported_is_checked_at_the_start(flags: list[str], message: str) -> None:
+    done = CliRunner().invoke(main, ["run", "--run=torchjobs.train.distributed.io", "--lease-namespace=system", *flags])
+    assert done.exit_code == 2
+    assert message in done.stderr
 
 
 def test_an_api_server_that_does_not_answer_is_an_error_in_one_line(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def mounting(path: str) -> dict[str, Any]:
 
 TWO = (di.task("learner"), di.task("collector"))
 ROLES = (mx.role("SCHEDULER"), mx.role("SERVER"), mx.role("WORKER"))
+RESTART = {"event": "PodFailed", "action": "RestartJob"}
 ELASTIC = torch.elastic()
 MODEL = {"spec": {"modelName": "m", "imageRepo": "r/m", "storage": {"localStorage": {"path": "/p", "mountPath": "/m"}}}}
 
@@ -205,6 +206,9 @@ CLAIMS = [
     Claim("torchjob", "the annotation for elastic training", torch.job(annotations={"distributed.io/enable-elastic-training": "yes"}), "warned metadata.annotations[distributed.io/enable-elastic-training]"),
     Claim("torchjob", "an AIMaster of no pods", torch.job(torch.tasks(AIMaster=torch.task(0))), "warned spec.torchTaskSpecs[AIMaster].numTasks"),
     Claim("torchjob", "`numTasks` of the Worker", torch.job(torch.tasks(worker=torch.task(5))), "allowed", old=torch.job()),
+    Claim("torchjob", "which torch-on-k8s does not have", torch.job(policies=[RESTART]), "warned spec.policies"),
+    Claim("torchjob", "`dependsOn`, `policies` |", torch.job(), "allowed", old=torch.job(policies=[RESTART])),
+    Claim("mxjob", "a warning, unless jobgate runs the job", mx.job("local", mx.role("WORKER", policies=[RESTART])), "warned spec.replicaSpecs[0].policies"),
     Claim("torchjob", "`numTasks` of the others", torch.job(torch.tasks(AIMaster=torch.task(2))), "denied spec.torchTaskSpecs[AIMaster].numTasks", old=torch.job(torch.tasks(AIMaster=torch.task(1)))),
     Claim("torchjob", "`restartPolicy` |", torch.job(torch.tasks(worker=torch.task(4, restartPolicy="Never"))), "denied spec.torchTaskSpecs[Worker].restartPolicy", old=torch.job()),
     Claim("torchjob", "`schedulingPolicy.queue`", torch.job(schedulingPolicy={"queue": "b"}), "denied spec.schedulingPolicy", old=torch.job(schedulingPolicy={"queue": "a"})),

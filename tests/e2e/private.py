@@ -45,7 +45,7 @@ class PrivateWebhook(InstalledWebhook):
         rendered = objects(Registry([*built_in(), *self.kinds]), chosen)
         configurations = [self._own(each) for each in rendered if each["kind"].endswith("WebhookConfiguration")]
         ClusterObjects(self.plane.client).apply(
-            *(definition(kind) for kind in self.kinds if kind.resource), *configurations
+            *(definition(kind, chosen) for kind in self.kinds if kind.resource), *configurations
         )
 
     def uninstall_configurations(self) -> None:

@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from controlplane.objects import read
+from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue
 from jobgate.installation import Installation, objects
+from jobgate.installation.chart import chart
+from jobgate.installation.definitions import definition
 from jobgate.installation.kustomize import key_of
 from jobgate.kinds import installed
+from tests.versions import CREW
+from webhook import Registry
 
 pytestmark = pytest.mark.helm
 
@@ -35,6 +40,8 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "run": ("dijobs.diengine.opendilab.org",),
         "queues": 'queues:\n- name: a  # {{ b }} 100%\n  quota: {"pods": 1}\n',
         "network_policy": True,
+        "notify": "https://example.com/jobs?of={{ x }}",
+        "notify_secret": "jobgate-notify",
     },
     "everything, with texts that are hard to quote": {
         "monitoring": True,
@@ -55,9 +62,11 @@ _CHOSEN: dict[str, dict[str, Any]] = {
 }
 
 
-def template(helm: Path, values: dict[str, Any], namespace: str = "jobgate-system") -> subprocess.CompletedProcess[str]:
+def template(
+    helm: Path, values: dict[str, Any], namespace: str = "jobgate-system", folder: Path = CHART
+) -> subprocess.CompletedProcess[str]:
     """Run `helm template` with these values."""
-    command = [str(helm), "template", "jobgate", str(CHART), f"--namespace={namespace}", "--kube-version=1.36.3"]
+    command = [str(helm), "template", "jobgate", str(folder), f"--namespace={namespace}", "--kube-version=1.36.3"]
     return subprocess.run(
         [*command, "--values=-"], input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False
     )
@@ -88,9 +97,34 @@ def test_the_chart_gives_what_is_rendered(helm: Path, case: str) -> None:
     assert len(made) == len(objects(KINDS, chosen))
 
 
+def test_kinds_of_the_catalogue_are_values_of_the_chart(helm: Path) -> None:
+    ray, torch = "rayclusters.ray.io", "pytorchjobs.kubeflow.org"
+    values = {"crds": False, "kinds": {ray: True, torch: True}, "deny": [ray]}
+    done = template(helm, values)
+    assert done.returncode == 0, done.stderr
+    entries = [entry for name in (torch, ray) for entry in named_in_catalogue(name)]
+    kinds = KINDS.plus(installable(kinds_of(entries)))
+    chosen = objects(kinds, Installation(create_namespace=False, crds=False, deny=(ray,)))
+    made = {key_of(one): without_helms(one) for one in read(done.stdout) if hook(one) != "pre-delete"}
+    assert made == {key_of(one): one for one in chosen}
+
+
+def test_the_crd_of_a_kind_in_several_versions_is_converted_by_the_release(helm: Path, tmp_path: Path) -> None:
+    for name, text in chart(Registry([*KINDS, CREW]), "a chart").items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    chosen = Installation(namespace="training", service="hook", service_port=8443, rotation="cert-manager")
+    values = chosen.model_dump(mode="json", by_alias=True, exclude={"namespace"}, exclude_unset=True)
+    crds = {item["metadata"]["name"]: item for item in read(template(helm, values, "training", tmp_path).stdout)}
+    expected = definition(CREW, chosen)
+    assert without_helms(crds[CREW.qualified_plural]) == expected
+
+
 @pytest.mark.parametrize(
     "values, message",
     [
+        ({"deny": ["dijobs.diengine.opendilab.org"]}, "deny"),
+        ({"kinds": {"trainings.ml.example.com": True}}, "trainings.ml.example.com"),
         ({"replicas": 0}, "replicas"),
         ({"replica": 3}, "replica"),
         ({"kinds": {"dijob": False}}, "dijob"),

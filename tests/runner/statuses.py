@@ -50,6 +50,8 @@ PHASES: Mapping[str, Mapping[str, set[str]]] = {
         "Restarting": {"Created", "Queuing", "Running", *ENDS},
     },
 }
+#: Restarts of a TorchJob or an MxJob with policies and without a limit.
+LIMIT = 6
 #: What may put a job back to a phase before it ran: a command or a queue, and never a pod.
 HELD = {"Pending", "Creating", "Created", "Queuing"}
 
@@ -73,17 +75,43 @@ class Pods(World):
         return {place: pod for place, pod in newest.items() if "deletionTimestamp" not in pod["metadata"]}
 
 
-def jobs() -> dict[str, Object]:
-    """A job of each kind."""
+def jobs(*, with_policies: bool) -> dict[str, Object]:
+    """A job of each kind; of TorchJobs and MxJobs, perhaps with lifecycle policies beside the kind's own answers."""
     torch = example("torchjob/queued-gang.yaml")
     del torch["spec"]["schedulingPolicy"]
     policies = [{"exitCode": 7, "action": "RestartJob"}, {"event": "PodEvicted", "action": "RestartPod"}]
+    mxnet = stored(example("mxjob/dist.yaml"))
+    if with_policies:
+        torch["spec"]["policies"] = [*policies, {"event": "PodFailed", "action": "RestartJob"}]
+        torch["spec"]["torchTaskSpecs"]["Worker"]["policies"] = [{"exitCode": 1, "action": "RestartTask"}]
+        mxnet["spec"]["policies"] = [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
+        for role in mxnet["spec"]["replicaSpecs"][1:]:
+            role["policies"] = [{"exitCode": 7, "action": "RestartTask"}, {"exitCode": 137, "action": "RestartPod"}]
     return {
         "DIJob": dijob(task(2), task(1, name="judge"), backoffLimit=4),
         "Job": vcjob(vctask(3), vctask(1, name="judge"), minAvailable=2, policies=policies),
-        "MxJob": stored(example("mxjob/dist.yaml")),
+        "MxJob": mxnet,
         "TorchJob": stored(torch),
     }
+
+
+def parts(job: Object) -> list[tuple[str, Object]]:
+    """The tasks of a job, each with its name in the names of pods."""
+    spec = job["spec"]
+    if "torchTaskSpecs" in spec:
+        return [(key.lower(), part) for key, part in spec["torchTaskSpecs"].items()]
+    listed = spec.get("tasks") or spec["replicaSpecs"]
+    return [(part.get("name") or part["mxReplicaType"].lower(), part) for part in listed]
+
+
+def answer(job: Object, name: str, code: int) -> str:
+    """The action of the first policy for a pod of a task that ends with a code: those of the task come first."""
+    own: Object = next(part for key, part in parts(job) if key == name)
+    for policy in [*own.get("policies", ()), *job["spec"].get("policies", ())] if code else ():
+        events = {policy.get("event"), *policy.get("events", ())}
+        if policy.get("exitCode") == code or "PodFailed" in events:
+            return str(policy["action"])
+    return ""
 
 
 def sizes(job: Object) -> dict[str, int]:
@@ -158,7 +186,7 @@ class Trial:
 
     def __init__(self, kind: str, seed: int) -> None:
         self.kind, self.random = kind, random.Random(f"{kind} {seed}")
-        self.world = Pods(jobs()[kind])
+        self.world = Pods(jobs(with_policies=seed % 2 == 1)[kind])
         self.seen = [""]
         self.held = True
         self.story: list[str] = []
@@ -259,7 +287,26 @@ class Trial:
                 status["containerStatuses"][0]["ready"] = ready
 
     def end(self, pod: Object) -> None:
-        self.world.end(pod["metadata"]["labels"]["jobgate.dev/task"], index(pod), self.random.choice((0, 0, 1, 7, 137)))
+        name, code = pod["metadata"]["labels"]["jobgate.dev/task"], self.random.choice((0, 0, 1, 7, 137))
+        runs = phase(pod) == "Running" and not self.world.status[STATE].get("held") and index(pod) < self.size(name)
+        before = self.world.now_there()
+        self.world.end(name, index(pod), code)
+        action = answer(self.world.job, name, code) if runs and self.kind in {"TorchJob", "MxJob"} else ""
+        if action not in {"RestartJob", "RestartTask"}:
+            return
+        self.settle()
+        restarts = self.world.status[STATE].get("restarts", 0)
+        assert restarts <= LIMIT, self.story
+        if self.seen[-1] in {*ENDS, "CleanUp", "Done"}:
+            return
+        uids = {one["metadata"]["uid"] for one in self.world.now_there().values()}
+        stays = {place for place, one in before.items() if one["metadata"]["uid"] in uids}
+        others = {place for place in before if place[0] != name}
+        assert stays == (others if action == "RestartTask" else set()), "\n".join(self.story)
+
+    def size(self, name: str) -> int:
+        """How many pods a task has."""
+        return sizes(self.world.job)[name]
 
     def evict(self, pod: Object) -> None:
         pod["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True"}]

@@ -12,6 +12,7 @@ from http import HTTPStatus
 import orjson
 
 from webhook.admission import API_VERSION, KIND, Response
+from webhook.conversion import Conversion
 
 JSON, TEXT = "application/json", "text/plain; charset=utf-8"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -64,3 +65,8 @@ def review(uid: str, response: Response | None, hint: str = "") -> bytes:
         end = b"" if response is None or not response.patch else _PATCH % b64encode(orjson.dumps(response.patch))
         return _ALLOWED % (orjson.dumps(uid), end)
     return orjson.dumps(response.to_review(hint))
+
+
+def conversion(outcome: Conversion) -> bytes:
+    """Return the ConversionReview of an outcome."""
+    return orjson.dumps(outcome.to_review())

@@ -1,4 +1,4 @@
-"""The endpoint that the API server calls: from request bytes to response bytes.
+"""The endpoint that the API server calls: from request bytes to response bytes, of reviews and conversions.
 
 A mistake of the user is HTTP 200 with `allowed: false`, a body that is not an AdmissionReview is 4xx, and a failure of
 ours is 5xx: then the `failurePolicy` of the configuration decides.
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from webhook.admission import Malformed, Request, Response
 from webhook.context import Access, NoObjects, Objects, S
+from webhook.conversion import PATH, Conversion, ConversionRequest, convert_objects
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
@@ -43,12 +44,12 @@ SLICE = 0.01
 #: The name of all other paths, in metrics and the log.
 UNKNOWN = "unknown"
 
-#: Answers a request; None allows it, as not its own. A reviewer that must wait returns an awaitable, and must end in
-#: the caller's time. For a large object, it is called in a thread.
+#: Answers an admission request; None allows it, as not its own. A reviewer that must wait returns an awaitable, and
+#: must end in the caller's time. For a large object, it is called in a thread.
 Reviewer: TypeAlias = Callable[[Request], Response | Awaitable[Response | None] | None]
 
-#: What a review ends with: a response, None to allow what is not ours, or the exception that it raised.
-Outcome: TypeAlias = Response | BaseException | None
+#: The outcome of a request: a response, None to allow what is not ours, or the exception that was raised.
+Outcome: TypeAlias = Response | Conversion | BaseException | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,13 @@ class Route:
 
     Attributes:
         name: the name of the objects in metrics, such as the qualified plural of a kind.
-        phase: which of its two calls the API server makes on the path.
+        phase: which of the two calls of admission the API server makes on the path; None for conversions.
         review: the reviewer; None if the objects are those of a kind.
         kind: that kind.
     """
 
     name: str
-    phase: Phase
+    phase: Phase | None
     review: Reviewer | None = None
     kind: Kind | None = None
 
@@ -84,7 +85,7 @@ class Call(Struct, eq=False):
         left: whether the client has left.
         body: the body, from its arrival until it is decoded.
         size: the size of the body in bytes; -1 until it has arrived.
-        admission: the admission request, once it is read; without its objects.
+        request: the request, once it is read; without its objects.
     """
 
     connection: Connection[Call]
@@ -99,7 +100,7 @@ class Call(Struct, eq=False):
     left: bool = False
     body: bytes = b""
     size: int = -1
-    admission: Request | None = None
+    request: Request | ConversionRequest | None = None
 
     def fields(self, **answered: Any) -> dict[str, Any]:
         """Return the fields of its log line: who, what, where, but nothing of the object itself."""
@@ -108,22 +109,23 @@ class Call(Struct, eq=False):
             fields["trace"] = self.trace.id
         if self.size >= 0:
             fields["bytes"] = self.size
-        if (admission := self.admission) is not None:
+        if (request := self.request) is None:
+            return fields
+        fields |= {"uid": request.uid, "apiVersion": request.api_version[:253]}
+        if isinstance(request, Request):
             fields |= {
-                "uid": admission.uid,
-                "operation": admission.operation,
-                "apiVersion": admission.api_version[:253],
-                "kind": admission.kind[:253],
-                "namespace": admission.namespace[:253],
-                "name": admission.name[:253],
-                "user": admission.user.name[:253],
-                "dryRun": admission.dry_run,
+                "operation": request.operation,
+                "kind": request.kind[:253],
+                "namespace": request.namespace[:253],
+                "name": request.name[:253],
+                "user": request.user.name[:253],
+                "dryRun": request.dry_run,
             }
         return fields
 
 
 class Endpoint(Generic[S]):
-    """Answers admission requests for the kinds of a registry, and on further paths.
+    """Answers requests for the kinds of a registry, and on further paths.
 
     Attributes:
         kinds: the kinds.
@@ -164,6 +166,7 @@ class Endpoint(Generic[S]):
         self.metrics = metrics or Metrics(product)
         self.routes: Mapping[str, Route] = {
             **{kind.path(phase): Route(kind.qualified_plural, phase, kind=kind) for kind in kinds for phase in Phase},
+            **({PATH: Route("conversions", None)} if any(kind.versions for kind in kinds) else {}),
             **(further or {}),
         }
         self.draining = False
@@ -207,7 +210,7 @@ class Endpoint(Generic[S]):
             if route is None:
                 raise BadRequest(404, Rejection.PATH, "no webhook has this path")  # noqa: TRY301
             if head.method != "POST":
-                raise BadRequest(405, Rejection.METHOD, "an AdmissionReview is posted", {"Allow": "POST"})  # noqa: TRY301
+                raise BadRequest(405, Rejection.METHOD, "a review is posted", {"Allow": "POST"})  # noqa: TRY301
             check_headers(head.headers)
             if self.in_flight >= self.limits.in_flight:
                 raise too_busy(Shed.IN_FLIGHT, "too many requests at once")
@@ -287,12 +290,14 @@ class Endpoint(Generic[S]):
         CURRENT.set(call.trace)  # None, too: the previous request may have had a trace
         try:
             try:
+                if call.route.phase is None:
+                    return self._convert(call)
                 admission = Request.parse(decode(call.body))
             except Malformed as error:
                 raise BadRequest(400, Rejection.ENVELOPE, str(error)) from None
             call.body = b""
             # The objects are freed after their review, by the thread of the review.
-            call.admission = replace(admission, document=None, old_document=None)
+            call.request = replace(admission, document=None, old_document=None)
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
@@ -301,13 +306,20 @@ class Endpoint(Generic[S]):
         except BaseException as error:  # noqa: BLE001  # whatever a rule raises: one request fails, not the server
             return error
 
+    def _convert(self, call: Call) -> Conversion:
+        """Return the objects of a ConversionReview in the wanted version."""
+        request = ConversionRequest.parse(decode(call.body))
+        call.body = b""
+        call.request = replace(request, objects=[])
+        return convert_objects(request, self.kinds, spent=self._budget(call))
+
     def _review_kind(self, route: Route, admission: Request, spent: Callable[[], bool]) -> Response | None:
         """Review an object of the kind of a path.
 
         An object of another kind is allowed, and counted: someone has widened the rules of the configuration, and a
         denial or an error would block objects that are not ours.
         """
-        if self.kinds.get(admission.api_version, admission.kind) is not route.kind:
+        if self.kinds.get(admission.api_version, admission.kind) is not route.kind or route.phase is None:
             return None
         return review(admission, route.phase, self.kinds, self.settings, self.objects, access=self.access, spent=spent)
 
@@ -371,8 +383,10 @@ class Endpoint(Generic[S]):
         if isinstance(outcome, BaseException):
             return outcome, b""
         try:
-            assert call.admission is not None
-            return outcome, answer.review(call.admission.uid, outcome, self.product.hint)
+            assert call.request is not None
+            if isinstance(outcome, Conversion):
+                return outcome, answer.conversion(outcome)
+            return outcome, answer.review(call.request.uid, outcome, self.product.hint)
         except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
             return error, b""
 
@@ -384,6 +398,9 @@ class Endpoint(Generic[S]):
         if isinstance(outcome, BaseException):
             self._answer_panic(call, outcome)
             return
+        if isinstance(outcome, Conversion):
+            self._answer_conversion(call, outcome, body)
+            return
         verdict = _verdict(outcome)
         call.metrics.reviewed(verdict, outcome)
         fields = {
@@ -393,6 +410,17 @@ class Endpoint(Generic[S]):
             "warnings": len(outcome.notices) if outcome else 0,
             "operations": len(outcome.patch) if outcome else 0,
         }
+        self._send(call, 200, body, fields, media=answer.JSON)
+
+    def _answer_conversion(self, call: Call, outcome: Conversion, body: bytes) -> None:
+        """Answer with converted objects, or with the reasons why they cannot be converted."""
+        verdict = "failed" if outcome.faults else "converted"
+        call.metrics.reviewed(verdict, None)
+        for error in outcome.errors:
+            self.metrics.panics.inc()
+            logger.error("failed to convert", extra={"fields": {**call.fields(), **origin(error)}})
+            _forget_origin(error)
+        fields = {"verdict": verdict, "objects": len(outcome.objects), "faults": len(outcome.faults)}
         self._send(call, 200, body, fields, media=answer.JSON)
 
     def _answer_panic(self, call: Call, error: BaseException) -> None:
@@ -433,7 +461,7 @@ class Endpoint(Generic[S]):
     def _bind(self, path: str, route: Route | None) -> RouteMetrics:
         """Create the metrics of a path that is called for the first time."""
         assert route is not None
-        return self._bound.setdefault(path, self.metrics.route(path, route.name, route.phase))
+        return self._bound.setdefault(path, self.metrics.route(path, route.name, route.phase or "convert"))
 
 
 def _forget_origin(error: BaseException) -> None:

@@ -16,5 +16,5 @@ DIJOB = bind(
     defaults=DEFAULTS,
     rules=RULES,
     runner=DIJobRunner(),
-    conversion=convert,
+    older=convert,
 )

@@ -21,7 +21,7 @@ from crdgen import (
     Volumes,
 )
 from jobgate.jobs.dependencies import DependsOn
-from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Policies, Positive
+from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, JobPolicies, Number, Plugins, Positive, TaskPolicies
 from jobgate.jobs.status import RunStatus
 from jobgate.limits import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
@@ -63,9 +63,7 @@ class Task(Model):
         Count | None, Doc("Minimum number of pods of the task that start together. Defaults to replicas.")
     ] = None
     depends_on: Annotated[DependsOn | None, Doc("Tasks to wait for before the pods of this task are created.")] = None
-    policies: Annotated[
-        Policies | None, Doc("Actions on events of the task. They take precedence over the job's policies.")
-    ] = None
+    policies: TaskPolicies = None
     prerequisites: Annotated[
         References | None, Doc("Prerequisites of the task's pods, applied after those of the job.")
     ] = None
@@ -96,7 +94,7 @@ class DIJobSpec(Model):
         Count | None, Doc("Seconds after which the finished job is deleted. If not set, the job is kept.")
     ] = None
     suspend: Annotated[bool | None, Doc("Whether the job is suspended and has no pods.")] = None
-    policies: Annotated[Policies | None, Doc("Actions on events of the job's pods.")] = None
+    policies: JobPolicies = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     prerequisites: Annotated[
         References | None, Doc("Prerequisites of every pod of the job, applied in this order.")

@@ -26,7 +26,7 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.jobs.fields import PLUGINS_DOC, Number, Plugins, Positive
+from jobgate.jobs.fields import PLUGINS_DOC, JobPolicies, Number, Plugins, Positive, TaskPolicies
 from jobgate.jobs.status import RunStatus
 from jobgate.limits import ENTRIES_LIMIT
 
@@ -55,6 +55,7 @@ class ReplicaSpec(Model):
 
     replicas: Annotated[Positive, Doc("Number of pods of the role. A job has one scheduler.")] = 1
     template: Annotated[PodTemplate, Doc("Template of the pods. The container named mxnet runs the training.")]
+    policies: TaskPolicies = None
     ps_root_port: Annotated[Port | None, Doc("Port of the scheduler. Only used for the role SCHEDULER.")] = None
     former_ps_root_port: Annotated[Port | None, Field(alias="PsRootPort"), Doc("The old spelling of psRootPort.")] = (
         None
@@ -82,6 +83,7 @@ class MxJobSpec(Model):
         str | None, Doc("Part of the names of the job's objects. The operator generates four characters if not set.")
     ] = None
     former_runtime_id: Annotated[str | None, Field(alias="RuntimeId"), Doc("The old spelling of runtimeId.")] = None
+    policies: JobPolicies = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     replica_specs: Annotated[
         list[ReplicaSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Roles of the job, one element each.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from jobgate.jobs.job import Job
+from jobgate.jobs.policies import answers_failures, restarts_by_policy
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
-from jobgate.jobs.runner import Retry, Runner
+from jobgate.jobs.runner import BACKOFF_LIMIT, Retry, Runner
 from jobgate.jobs.status import conditions_of
 from jobgate.jobs.task import Task
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
@@ -16,8 +17,6 @@ from jobgate.plugins import Crew, Member, Variable
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from webhook.values import mapping, objects, spec_of
 
-#: The API server's default of `backoffLimit`.
-LIMIT: Final = 6
 #: Exit codes after which mxnet-operator does not retry.
 PERMANENT: Final = tuple(range(1, 128))
 #: Number of conditions that the operator keeps.
@@ -42,6 +41,7 @@ class MxJobRunner(Runner[MxJobSpec]):
 
     orphaned = "the published mxnet-operator requires an API that Kubernetes 1.22 removed"
     rivals = ("mxnet-operator", "mx-job-operator", "mx-operator")
+    supports = frozenset({"policies"})
     reschedules = True
 
     def adoption_changes(self, job: Job[MxJobSpec]) -> Mapping[str, Any]:
@@ -72,11 +72,19 @@ class MxJobRunner(Runner[MxJobSpec]):
         return 1 if job.spec.job_mode is JobMode.LOCAL else task.replicas
 
     def retry(self, job: Job[MxJobSpec], task: Task) -> Retry:
-        """Replace failed pods with `restartPolicy: Never`, except after a permanent exit code; restart others."""
+        """Replace failed pods with `restartPolicy: Never`, except after a permanent exit code; restart others.
+
+        If a lifecycle policy is for failed pods, pods are replaced instead of containers restarted.
+        """
         spec = spec_of(task.template)
         if spec.get("restartPolicy") != "Never":
-            return Retry("OnFailure", LIMIT, _main_container(spec))
-        return Retry("Never", LIMIT, _main_container(spec), ("In", PERMANENT))
+            policy: Literal["Never", "OnFailure"] = "Never" if answers_failures(job, task) else "OnFailure"
+            return Retry(policy, BACKOFF_LIMIT, _main_container(spec))
+        return Retry("Never", BACKOFF_LIMIT, _main_container(spec), ("In", PERMANENT))
+
+    def restart_limit(self, job: Job[MxJobSpec]) -> int | None:
+        """Return the limit of a job whose policies restart pods; otherwise each role has its own."""
+        return BACKOFF_LIMIT if restarts_by_policy(job) else None
 
     def has_succeeded(self, job: Job[MxJobSpec], tasks: Mapping[str, TaskProgress]) -> bool:
         """Return whether the scheduler has succeeded, or the worker of a local job."""

@@ -78,11 +78,15 @@ def _respelled(stored: Any, written: Any, *spellings: str) -> Any:
         return dict(stored)
     value = next((stored[name] for name in spellings if stored.get(name)), None)
     kept = {name: part for name, part in stored.items() if name not in spellings}
-    return kept | {name: written[name] if value is None else value for name in used}
+    return kept | {name: stored.get(name) or (written[name] if value is None else value) for name in used}
 
 
 #: The operator erases fields that its types lack when it adds the runtime ID.
-_MAY_CHANGE = MayChange({"spec.plugins": Mutable.ALWAYS})
+_MAY_CHANGE = MayChange(
+    {
+        **dict.fromkeys(("spec.plugins", "spec.policies", "spec.replicaSpecs[*].policies"), Mutable.ALWAYS),
+    }
+)
 
 
 @_MAY_CHANGE.rule

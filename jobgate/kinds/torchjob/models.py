@@ -22,7 +22,7 @@ from crdgen import (
     Time,
     Version,
 )
-from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, Number, Plugins, Positive
+from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, JobPolicies, Number, Plugins, Positive, TaskPolicies
 from jobgate.jobs.runner import Clean
 from jobgate.jobs.status import RunStatus
 from jobgate.limits import ENTRIES_LIMIT
@@ -77,6 +77,7 @@ class TaskSpec(Model):
         RestartPolicy | None,
         Doc("Restart policy of the pods. Defaults to ExitCode for the Master and OnFailure for other tasks."),
     ] = None
+    policies: TaskPolicies = None
     spot_task_spec: SpotTaskSpec | None = None
     depends_on: Annotated[
         list[Dependency] | None,
@@ -171,10 +172,12 @@ class TorchJobSpec(Model):
         int | None, Int64(minimum=1), Doc("Seconds the job may run before it is marked Failed.")
     ] = None
     active_durations: Annotated[int | None, Int64(minimum=1), Doc("The old spelling of activeDeadlineSeconds.")] = None
-    backoff_limit: Annotated[Count | None, Doc("Restarts after failures allowed before the job is marked Failed.")] = (
-        None
-    )
+    backoff_limit: Annotated[
+        Count | None,
+        Doc("Restarts after failures allowed before the job is marked Failed. If not set, 6 if policies restart pods."),
+    ] = None
     scheduling_policy: SchedulingPolicy | None = None
+    policies: JobPolicies = None
     plugins: Annotated[Plugins | None, PLUGINS_DOC] = None
     torch_task_specs: Annotated[
         dict[str, TaskSpec],
@@ -219,7 +222,8 @@ class TorchJobStatus(RunStatus):
     """Status of the job, as observed by the operator."""
 
     conditions: Annotated[
-        Conditions | None, Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last.")
+        Conditions | None,
+        Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last; before them the scaling."),
     ] = None
     task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None
     elastic_scaling_statues: Annotated[

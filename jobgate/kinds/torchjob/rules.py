@@ -8,6 +8,7 @@ from typing import Any, Final
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import KEPT, runs_here, who_runs
+from jobgate.jobs.policies import Action, all_policies
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.models import RestartPolicy, SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -235,10 +236,12 @@ def reserved_variables_are_left_to_the_operator(job: Job[TorchJobSpec], context:
 
 
 @rule("tasks.restart_policy")
-def the_master_survives_a_failed_worker(job: Job[TorchJobSpec], _: Context) -> Iterator[Notice]:
+def the_master_survives_a_failed_worker(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
     """When a worker fails, torch exits with code 1 in all other processes, and ExitCode does not retry this code."""
     master, worker = task_of(job, TaskType.MASTER), task_of(job, TaskType.WORKER)
     if master is None or worker is None or job.get("backoff_limit") == 0 or worker.replicas == 0:
+        return
+    if runs_here(job, context) and any(policy.model.action is Action.RESTART_JOB for policy in all_policies(job)):
         return
     if master.restart_policy in _NO_RETRY and worker.restart_policy not in {None, RestartPolicy.NEVER}:
         yield Notice(

@@ -25,7 +25,7 @@ from crdgen import (
 from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.jobs.dependencies import DependsOn
-from jobgate.jobs.fields import Count, Number, Policies, Positive
+from jobgate.jobs.fields import Count, JobPolicies, Number, Positive, TaskPolicies
 from jobgate.jobs.status import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.limits import ENTRIES_LIMIT
@@ -100,9 +100,7 @@ class TaskSpec(Model):
         Count | None, Doc("Minimum number of pods of the task that start together. Defaults to all pods.")
     ] = None
     template: Annotated[PodTemplate, Doc("Template of the task's pods.")]
-    policies: Annotated[
-        Policies | None, Doc("Actions on events of the task. They take precedence over the job's policies.")
-    ] = None
+    policies: TaskPolicies = None
     topology_policy: TopologyPolicy | None = None
     max_retry: Annotated[Count, Doc("Container restarts allowed before the task is failed.")] = 3
     depends_on: Annotated[DependsOn | None, Doc("Tasks to wait for before the pods of this task are created.")] = None
@@ -132,7 +130,7 @@ class JobSpec(Model):
         list[VolumeSpec] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Volumes mounted in every container.")
     ] = None
     tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Tasks of the job.")]
-    policies: Annotated[Policies | None, Doc("Actions on events that no policy of a task handles.")] = None
+    policies: JobPolicies = None
     plugins: Annotated[
         dict[str, Annotated[list[str], Atomic]] | None,
         Doc("Plugins for the pods, such as env, svc, ssh or tensorflow, each with its arguments."),

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from crdgen.reading import UnreadableManifest, read_value
-from jobgate.names import dns_subdomain, qualified_name
+from jobgate.names import HTTP_ADDRESS, dns_subdomain, qualified_name
 from jobgate.podchecks.quantity import parse
-from jobgate.runner.queues.admission import DEFAULT, MAX_WAIT, Amounts, Order, Queue, Queues
+from jobgate.runner.queues.admission import DEFAULT, HOLD, MAX_WAIT, Amounts, Order, Queue, Queues
 from jobgate.runner.queues.demand import resource
 from jobgate.runner.queues.selectors import SelectorName
 
@@ -35,11 +35,14 @@ class _Queue(_Model):
     quota: dict[str, str | int | float] = {}
     order: Order = Order.PRIORITY
     max_wait_seconds: Annotated[int, Field(strict=True, ge=0, le=_WAIT_LIMIT)] = MAX_WAIT
+    elastic: Annotated[bool, Field(strict=True)] = False
+    notify: Annotated[str, Field(pattern=HTTP_ADDRESS)] = ""
 
 
 class _File(_Model):
     selector: SelectorName = SelectorName.SMOOTH_WRR
     quota: dict[str, str | int | float] = {}
+    hold_seconds: Annotated[int, Field(strict=True, ge=1, le=_WAIT_LIMIT)] = HOLD
     queues: Annotated[list[_Queue], Field(min_length=1)]
 
 
@@ -59,8 +62,12 @@ def read_queues(content: str) -> Queues:
         raise InvalidQueues("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
     if faults := list(_faults(found)):
         raise InvalidQueues("; ".join(faults))
-    queues = {one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds) for one in found.queues}
-    return Queues(queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}, found.selector, _amounts(found.quota))
+    queues = {
+        one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds, one.elastic, one.notify)
+        for one in found.queues
+    }
+    queues = queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}
+    return Queues(queues, found.selector, _amounts(found.quota), found.hold_seconds)
 
 
 def _faults(found: _File) -> Iterator[str]:
@@ -114,5 +121,6 @@ def _sentence(error: Any) -> str:
         "extra_forbidden": "unknown field",
         "missing": "Required value",
         "model_type": "must be a mapping",
+        "string_pattern_mismatch": "must be a URL with http or https and without a user, as https://example.com/jobs",
     }
     return said.get(error["type"]) or str(error["msg"]).replace("Input should", "must").replace("should", "must")

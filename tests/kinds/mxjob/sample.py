@@ -6,7 +6,7 @@ from tests.kinds.mxjob.test_accelerators import ACCELERATORS, MOUNT, VOLUME, wit
 from tests.kinds.samples import Sample
 
 SAMPLE = Sample(
-    harmless={},
+    harmless={"policies": [{"event": "PodFailed", "action": "RestartJob"}]},
     replaced=frozenset(
         {
             "task_names_are_unique",
