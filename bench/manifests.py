@@ -1,8 +1,9 @@
 """`python -m bench.manifests [PATH…]`: measures the commands that judge files; exits with 1 if limits are exceeded.
 
 First the CPU time of `jobgate review`, for a job of each kind, and of `crdgen lint` for one file: the median, as a
-multiple of an interpreter that imports pydantic and yaml, which takes turns with them. Then CPU time and memory of `crdgen eval -R` for a tree with 50 CRDs and 1,000 objects: the CRDs of
-our kinds with other names, and the examples; or for the trees that are given, such as clones of projects.
+multiple of an interpreter that imports pydantic and yaml, which takes turns with them. Then CPU time and memory of
+`crdgen eval -R` for a tree with 50 CRDs and 1,000 objects: the CRDs of our kinds with other names, and the examples; or
+for the trees that are given, such as clones of projects.
 """
 
 import os

@@ -104,7 +104,7 @@ class StructuralSchema:
     @cached_property
     def shape(self) -> Shape:
         """The root of the schema."""
-        from crdgen.resource.schema import schema_of
+        from crdgen.resource.schema import schema_of  # noqa: PLC0415 - not needed for a schema that is given
 
         # Not linted: that takes longer than to generate it, and who generates the CRD does it.
         return Shape(schema_of(self._resource, self._version))
@@ -151,7 +151,7 @@ class StructuralSchema:
         return not self.check(document) if self._is_new() else self._fits(document)
 
     def _is_new(self) -> bool:
-        """Return whether few objects were checked: to create the fast checks takes longer than to check some objects."""
+        """Return whether few objects were checked: the fast checks take longer to create than some slow ones."""
         self._checked += 1
         return self._checked <= _FEW
 
