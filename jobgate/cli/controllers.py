@@ -213,6 +213,7 @@ def run(
         queues_file=queues,
         replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),
+        flows=any(kind.creates and kind.creates.qualified_plural in given.runs for kind in configured.kinds),
         notify=notify,
     )
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
