@@ -84,6 +84,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 )
 @_choice("--notify", "notify", metavar="URL")
 @_choice("--notify-secret", "notify_secret", metavar="NAME")
+@_choice("--di-server/--no-di-server", "di_server")
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(

@@ -35,6 +35,7 @@ from jobgate.plugins.queueing import (
 )
 from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
+from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.lost import LostPods
 from jobgate.runner.notify import Notifier, NotifySettings
@@ -87,6 +88,7 @@ class RunnerSettings:
         replace_lost_after: seconds after which a deleted pod is replaced if its node does not answer; 0 for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
         notify: how the end of jobs is reported; None for never.
+        server: returns how pods reach the runner's server, if there is one.
     """
 
     domain: str
@@ -99,6 +101,7 @@ class RunnerSettings:
     replace_lost_after: float = REPLACE_LOST_AFTER
     ignored_operators: frozenset[str] = frozenset()
     notify: NotifySettings | None = None
+    server: Callable[[], ServerAccess | None] = lambda: None
 
 
 class RunnerController:
@@ -189,7 +192,7 @@ class RunnerController:
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         writes = self._cluster.paced(settings.requests_per_second)
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes, settings.server)
         dispatcher = None
         if settings.queues is not None:
             dispatcher = Dispatcher(settings.queues, caches, changed, queue.add, room)

@@ -23,6 +23,7 @@ from jobgate.names import DOMAIN
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System
+from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.state import RunState
 from webhook.review import as_stored
 from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
@@ -49,6 +50,7 @@ class Subject:
             everything is counted.
         sizes: by task, the number of pods that it keeps until then.
         notifies: whether the end of the job is reported to an address.
+        server: how the pods of the job reach the runner's server; None if there is none.
     """
 
     job: Job[Any]
@@ -60,6 +62,7 @@ class Subject:
     growth: str | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
     notifies: bool = False
+    server: ServerAccess | None = None
 
     @cached_property
     def runner(self) -> Runner[Any]:
