@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,11 @@ class Sandbox:
         self._life = network.life
         folder.mkdir(parents=True)
         self.folder = folder
+        self._claims = [
+            (volume["name"], folder.parent / "claims" / pod["metadata"]["namespace"] / claim["claimName"])
+            for volume in pod["spec"].get("volumes") or ()
+            if (claim := volume.get("persistentVolumeClaim"))
+        ]
         self.hostname = pod["spec"].get("hostname") or pod["metadata"]["name"]
         self._security = pod["spec"].get("securityContext") or {}
         self._own = f"127.0.0.1 localhost\n{address} {self.hostname}\n"
@@ -97,6 +102,7 @@ class Sandbox:
             "ip link set lo up",
             # The pod's folder may be in /tmp, which is replaced below: mount it at /mnt first.
             f"mount --bind {self.folder} /mnt",
+            *self._mounted_claims(),
             empty,
             "mkdir -p /run/sshd && chmod 0700 /root",
             "mount --bind /mnt/hosts /etc/hosts",
@@ -118,6 +124,14 @@ class Sandbox:
             if process.returncode != 0:
                 self.holder.close()
                 raise MissingError(f"{' '.join(command)}: {process.stderr}")
+
+    def _mounted_claims(self) -> Iterator[str]:
+        """Yield commands that mount the volumes of claims. All pods of the node share the folder of a claim."""
+        for volume, claim in self._claims:
+            claim.mkdir(parents=True, exist_ok=True)
+            claim.chmod(0o777)
+            place = shlex.quote(f"/mnt/volumes/{volume}")
+            yield f"mkdir -p {place} && mount --bind {shlex.quote(str(claim))} {place}"
 
     def set_hosts(self, lines: str) -> None:
         """Write `/etc/hosts`, which is mounted from a file."""

@@ -23,6 +23,7 @@ from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.limits import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
@@ -117,17 +118,16 @@ def manifests(
     **choices: Any,
 ) -> None:
     """Print all objects of an installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
-    if output_dir is not None:
-        _files(output_dir, check=check)
-        return
-    if check:
+    if check and output_dir is None:
         raise click.UsageError("--check requires --output-dir")
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
-    more, deny = choices.pop("more_kinds"), choices.pop("deny")
     try:
-        kinds = installable((*installed(), *more), deny)
+        kinds = Registry(installable((*installed(), *choices.pop("more_kinds")), choices["deny"]))
+        if output_dir is not None:
+            _files(kinds, output_dir, check=check)
+            return
         installation = Installation(
             **choices,
             ca_bundle=bundle,
@@ -137,7 +137,7 @@ def manifests(
             kind_settings=_texts(kind_settings),
             queues=queues_text(queues),
         )
-        rendered = objects(Registry(kinds), installation)
+        rendered = objects(kinds, installation)
     except ValidationError as error:
         raise click.UsageError(faults_of(error)) from None
     except ValueError as error:
@@ -167,8 +167,8 @@ def _certificates(pem: bytes) -> bytes:
     return pem
 
 
-def _files(folder: Path, *, check: bool) -> None:
-    files = committed(installed())
+def _files(kinds: Registry[JobKind], folder: Path, *, check: bool) -> None:
+    files = committed(kinds)
     if not check:
         for path in write(files, folder):
             click.echo(f"wrote {path}", err=True)

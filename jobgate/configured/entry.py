@@ -23,6 +23,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from jobgate.configured.catalogue import named_in_catalogue, names
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
 
 _STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
@@ -170,12 +171,13 @@ class OperatorEntry(Model):
 
 
 class MembersEntry(Model):
-    """The labels by which the pods of a job are recognized, for plugins."""
+    """The labels by which the pods of a job are recognized, for prerequisites and plugins."""
 
     job: str = Field(min_length=1, description="Label with the name of the job.")
     task: str = Field(min_length=1, description="Label with the name of the task.")
     index: str = Field(
-        min_length=1, description="Label or annotation with the pod's index in its task; a single pod needs none."
+        "",
+        description="Label or annotation with the pod's index in its task, from 0. Without it, there are no plugins.",
     )
 
 
@@ -196,10 +198,30 @@ class Fields(Model):
         return {name: path for name in type(self).model_fields if (path := getattr(self, name)) is not None}
 
 
+#: Fields of an entry that are of no use once it is complete.
+LIKE: Final = {"like", "moved"}
+
+
+def _moved(value: Any, places: Any) -> Any:
+    """Return JSON in which the beginnings of paths are replaced."""
+    if isinstance(value, dict):
+        return {key: _moved(part, places) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_moved(part, places) for part in value]
+    for old, new in places.items() if isinstance(places, dict) and isinstance(value, str) else ():
+        if value == old or value.startswith((f"{old}.", f"{old}[")):
+            return f"{new}{value[len(old) :]}"
+    return value
+
+
 class Entry(Model):
     """A kind of job that others define."""
 
-    model_config = ConfigDict(title="A kind of job for jobgate")
+    model_config = ConfigDict(
+        title="A kind of job for jobgate",
+        # `like` can replace the others.
+        json_schema_extra={"required": ["group", "versions", "kind", "plural"]},
+    )
 
     group: str = Field(description='The group of the kind, for example ray.io; "" for the core group.')
     versions: tuple[str, ...] = Field(min_length=1, description="Served versions with this shape, the preferred first.")
@@ -213,6 +235,26 @@ class Entry(Model):
     queue_of: Literal["kueue", "volcano"] = Field("kueue", description="Whose queue `fields.queue` names.")
     placeholder: str = Field("", description="Text in values that are filled in later and not checked, as {{.")
     members: MembersEntry | None = Field(None, description="How the pods of a job are recognized.")
+    like: str = Field("", description="Kind of the catalogue, as rayjobs.ray.io, that has the fields which are absent.")
+    moved: dict[ObjectPath, ObjectPath] = Field(
+        {}, description="Where paths of that kind are in this one: {.spec: .spec.template} if its spec is inside."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, value: Any) -> Any:
+        """Take fields that are absent from the entry that `like` names."""
+        if not isinstance(value, dict) or not value.get("like"):
+            return value
+        if not isinstance(value["like"], str) or not (found := named_in_catalogue(value["like"])):
+            raise ValueError(f"like: must be a kind of the catalogue: {', '.join(names())}")
+        base = found[0].model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=LIKE)
+        return {**_moved(base, value.get("moved")), **value}
+
+    @property
+    def has_plugins(self) -> bool:
+        """Whether pods can get plugins."""
+        return self.members is not None and bool(self.members.index)
 
     @property
     def name(self) -> str:

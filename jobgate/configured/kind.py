@@ -14,14 +14,16 @@ from jobgate.jobs.crew import PLUGINS, annotated_plugins
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.task import Task
 from jobgate.podchecks import plain
+from jobgate.prerequisites.reference import ANNOTATION, TaskReferences, asked_by_annotation, named_in
 from webhook import Path, UnknownField
 from webhook.kind import ANNOTATIONS, Field
 from webhook.path import join
 from webhook.values import items, spec_of, value_at
 from webhook.view import view
 
-#: The place of the annotation with the plugins that a job asks for.
+#: The places of the annotations with the plugins and the prerequisites that a job asks for.
 _PLUGINS: Final = ("metadata", "annotations", PLUGINS)
+PREREQUISITES: Final = (Path("metadata") / "annotations").key(ANNOTATION)
 
 
 class Waits(BaseModel):
@@ -136,6 +138,13 @@ class ConfiguredKind(JobKind):
             raise UnknownField(name)
         return Field(Path("spec") / name) if steps is None else Field(join(steps), (name,), tuple(map(str, steps)))
 
+    def asked(self, job: Mapping[str, Any]) -> Iterator[TaskReferences]:
+        """Yield the references of each task: its template's, or those of the job if its pods are recognized."""
+        inherited = named_in(job) if self.entry.members else None
+        for element in elements(self.entry, job):
+            built = template_of(self.entry, element)
+            yield from asked_by_annotation(element.path, built.path, built.value, inherited, PREREQUISITES)
+
     def hides(self, path: Path) -> bool:  # noqa: ARG002
         """Return False: rules handle any JSON in pod templates, and other broken fields count as absent."""
         return False
@@ -147,13 +156,13 @@ class ConfiguredKind(JobKind):
 
 def _own_fields(entry: Entry) -> dict[str, Steps]:
     fields = {name: parsed(path)[1] for name, path in entry.fields_.paths.items()}
-    return fields | ({"plugins": _PLUGINS} if entry.members else {})
+    return fields | ({"plugins": _PLUGINS} if entry.has_plugins else {})
 
 
 def read_spec(entry: Entry, document: Mapping[str, Any]) -> tuple[ConfiguredSpec, bool]:
     """Return the typed view of an object that an entry describes, and whether it is whole."""
     fields = {name: value_at(document, parsed(path)[1]) for name, path in entry.fields_.paths.items()}
-    fields["plugins"] = annotated_plugins(value_at(document, _PLUGINS)) if entry.members else None
+    fields["plugins"] = annotated_plugins(value_at(document, _PLUGINS)) if entry.has_plugins else None
     fields["tasks"] = [_part(entry, element) for element in elements(entry, document)]
     return view(ConfiguredSpec, {name: value for name, value in fields.items() if value is not None})
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry
-from jobgate.configured.kind import ConfiguredKind
+from jobgate.configured.kind import PREREQUISITES, ConfiguredKind
 from jobgate.configured.tasks import located
 from jobgate.jobs.binding import looks_up
 from jobgate.jobs.context import Context
@@ -214,23 +214,23 @@ def _named(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
 
 @rule(f"annotations.{PLUGINS}")
 def plugins_reach_pods(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Pods get plugins only if the entry says how they are recognized."""
+    """Pods get plugins only if the entry says which job, task and index they have."""
     path = (Path("metadata") / "annotations").key(PLUGINS)
-    yield Notice(path, f"has no effect: the description of {job.kind.kind} does not say how its pods are recognized")
+    yield Notice(path, f"has no effect: the description of {job.kind.kind} lacks members.index")
 
 
 @rule(f"annotations.{ANNOTATION}")
 def prerequisites_are_named_by_templates(job: Job[Any], _: Context) -> Iterator[Notice]:
-    """Objects are never changed, so their own annotation cannot be copied to the templates once it is checked."""
-    path = (Path("metadata") / "annotations").key(ANNOTATION)
-    yield Notice(path, f"has no effect on a {job.kind.kind}: write the annotation into its pod templates")
+    """Pods get the prerequisites of their job only if the entry says which job and task they have."""
+    detail = f"has no effect: the description of {job.kind.kind} lacks members: annotate its pod templates instead"
+    yield Notice(PREREQUISITES, detail)
 
 
 def own_rules(entry: Entry) -> tuple[Rule, ...]:
     """Return the rules that only configured kinds have, for an entry."""
     rules = [counts_are_within_their_bounds, priority_classes_exist, quotas_can_hold_the_job, named_objects_exist]
-    rules += [prerequisites_are_named_by_templates]
-    rules += [] if entry.members else [plugins_reach_pods]
+    rules += [] if entry.members else [prerequisites_are_named_by_templates]
+    rules += [] if entry.has_plugins else [plugins_reach_pods]
     rules += [restart_policies_are_allowed] if entry.operator.restart_policy else []
     return (*rules, *([_queue_rule(entry.queue_of)] if entry.fields_.queue else []))
 

@@ -47,7 +47,7 @@ def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, An
     """
     if "service" in given:
         return str(given["service"])
-    name = _flags(observed, ACCOUNT, namespace).get("tls-name", [""])[0].split(".")[0]
+    name = flags_of(observed, ACCOUNT, namespace).get("tls-name", [""])[0].split(".")[0]
     return name or _most([str(client["name"]) for client in _services(observed)], Installation().service)
 
 
@@ -58,7 +58,7 @@ def read_back(
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)
     deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
-    server, runs = (_flags(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
+    server, runs = (flags_of(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
     read = {
         "namespace": namespace,
         "service": service,
@@ -69,6 +69,7 @@ def read_back(
         "external_name": _external_name(observed, service, namespace),
         "kinds": _kinds(observed, kinds, namespace),
         "plugins": dict.fromkeys(server.get("without-plugin", ()), False),
+        "deny": tuple(server.get("deny", ())),
         "run": tuple(dict.fromkeys([*server.get("run", ()), *runs.get("run", ())])),
         # The arguments do not contain the queues; that there are any decides which permissions the runner has.
         "queues": "queues: []" if "queues" in runs else "",
@@ -97,7 +98,7 @@ def _most(values: Sequence[T], default: T) -> T:
     return max(counted, key=lambda value: (counted[value], value == default)) if counted else default
 
 
-def _flags(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, list[str]]:
+def flags_of(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, list[str]]:
     """Return the values of the flags of a Deployment's container; nothing without the Deployment."""
     flags: dict[str, list[str]] = {}
     deployment = observed.get(DEPLOYMENTS, name, namespace)
@@ -113,7 +114,7 @@ def _kinds(observed: ClusterSnapshot, kinds: Iterable[JobKind], namespace: str) 
     """Return which kinds are enabled: by the server's flags, or else by the webhooks."""
     names = list(dict.fromkeys(kind.qualified_plural for kind in kinds))
     if observed.get(DEPLOYMENTS, ACCOUNT, namespace) is not None:
-        off = set(_flags(observed, ACCOUNT, namespace).get("without-kind", ()))
+        off = set(flags_of(observed, ACCOUNT, namespace).get("without-kind", ()))
         return {name: name not in off for name in names}
     entries = [entry["name"] for _, entry in observed.webhooks()]
     named = {name for name in names for entry in entries if entry.startswith(f"{name}.")}

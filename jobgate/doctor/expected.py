@@ -78,7 +78,7 @@ def expected(
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))
     groups = base(kinds, installation)
     names = {kind.qualified_plural for kind in chosen}
-    crds = definitions or [definition(kind, installation) for kind in chosen]
+    crds = definitions or [definition(kind, installation) for kind in chosen if kind.resource]
     return Expected(
         installation,
         chosen,

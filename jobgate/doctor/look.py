@@ -23,6 +23,7 @@ from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back, service_of
 from jobgate.doctor.configurations import opted_out, service_called
 from jobgate.doctor.expected import Expected, expected
+from jobgate.doctor.kinds import config_map, configured_kinds
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
@@ -86,7 +87,7 @@ async def look(
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
     """
-    reader = _SnapshotReader(client)
+    reader = SnapshotReader(client)
     await reader.first()
     await reader.gather(
         *(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
@@ -98,12 +99,20 @@ async def look(
     namespace = namespace_of(reader.seen, given)
     crds = [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
     await reader.gather(*_of_installation(namespace), *crds)
+    await reader.gather(*([ref] if (ref := config_map(reader.seen, namespace)) else ()))
+    described = configured_kinds(reader.seen, namespace)
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = f"kubernetes.io/service-name={service}"
-    await reader.gather(Ref(SERVICES, service, namespace), slices, *_others(reader.seen, kinds, crds))
+    await reader.gather(
+        Ref(SERVICES, service, namespace),
+        slices,
+        *_others(reader.seen, kinds, crds),
+        *(Ref(CRDS, kind.qualified_plural) for kind in described),
+    )
 
     try:
+        kinds = kinds.plus(described)
         wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error
@@ -172,7 +181,7 @@ async def _served(
     return await asyncio.gather(*map(probe, dict.fromkeys(addresses)))
 
 
-class _SnapshotReader:
+class SnapshotReader:
     """Reads objects, lists and permissions into the snapshot `seen`."""
 
     def __init__(self, client: Client) -> None:

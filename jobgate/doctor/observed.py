@@ -16,6 +16,7 @@ _ADMISSION = "admissionregistration.k8s.io"
 
 ACCOUNTS = Resource("serviceaccounts", "v1", "")
 BINDINGS = Resource("rolebindings", "v1", "rbac.authorization.k8s.io")
+CONFIG_MAPS = Resource("configmaps", "v1", "")
 CRON_JOBS = Resource("cronjobs", "v1", "batch")
 DEPLOYMENTS = Resource("deployments", "v1", "apps")
 NAMESPACES = Resource("namespaces", "v1", "")

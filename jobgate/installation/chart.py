@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from importlib.resources import files
 from typing import Any
 
 from crdgen import to_yaml
 from jobgate import __version__
+from jobgate.configured import catalogue
 from jobgate.installation.choices import some_on
 from jobgate.installation.configurations import KINDS, NAME
 from jobgate.installation.definitions import definition, prerequisites
@@ -42,11 +43,18 @@ Servers become ready when they have a certificate:
 
 
 def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
-    """Return the files of the chart, by path; `header` is their comment, if the format has comments."""
+    """Return the files of the chart, by path; `header` is their comment, if the format has comments.
+
+    The values enable these kinds. The others of the catalogue can be enabled.
+    """
     comment = f"# {header}\n"
+    enabled = [kind.qualified_plural for kind in kinds]
+    names = (name for name in catalogue.names() if name not in enabled)
+    others = (entry for name in names for entry in catalogue.named_in_catalogue(name))
+    kinds = kinds.plus(catalogue.installable(catalogue.kinds_of(others)))
     return {
         "Chart.yaml": to_yaml(_chart(), header=header),
-        "values.yaml": comment + _values(kinds),
+        "values.yaml": comment + _values(kinds, enabled),
         "values.schema.json": json.dumps(schema(kinds), indent=2) + "\n",
         "files/dashboard.json": dashboard(),
         **{f"{CRDS}/{name}": text for name, text in folder(_definitions(kinds), header).items()},
@@ -56,14 +64,14 @@ def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
     }
 
 
-def defaults(kinds: Registry[JobKind]) -> dict[str, Any]:
+def defaults(kinds: Registry[JobKind], enabled: Container[str]) -> dict[str, Any]:
     """Return the default values of the chart.
 
     Helm creates the namespace (`--create-namespace`), because it must exist before the release.
     """
     installation = Installation(
         create_namespace=False,
-        kinds={kind.qualified_plural: True for kind in kinds},
+        kinds={kind.qualified_plural: kind.qualified_plural in enabled for kind in kinds},
         plugins=dict.fromkeys(offered(), True),
     )
     return installation.model_dump(mode="json", by_alias=True, exclude={_HELMS})
@@ -92,6 +100,7 @@ def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
             "additionalProperties": False,
             "properties": dict.fromkeys(known, value),
         }
+    properties["deny"]["items"] = {"enum": [kind.qualified_plural for kind in kinds if not kind.resource]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Values of the chart jobgate",
@@ -120,16 +129,17 @@ def _chart() -> dict[str, Any]:
     }
 
 
-def _values(kinds: Registry[JobKind]) -> str:
+def _values(kinds: Registry[JobKind], enabled: Container[str]) -> str:
     described = schema(kinds)["properties"]
     return "\n".join(
-        f"# {described[name]['description']}\n{to_yaml({name: value})}" for name, value in defaults(kinds).items()
+        f"# {described[name]['description']}\n{to_yaml({name: value})}"
+        for name, value in defaults(kinds, enabled).items()
     )
 
 
 def _definitions(kinds: Registry[JobKind]) -> dict[str, list[dict[str, Any]]]:
     """Return all CRDs, by file."""
-    defined = [*(definition(kind) for kind in kinds), *prerequisites()]
+    defined = [*(definition(kind) for kind in kinds if kind.resource), *prerequisites()]
     return {f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": [crd] for crd in defined}
 
 

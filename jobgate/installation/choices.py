@@ -28,6 +28,11 @@ def kind_on(kind: JobKind) -> Expression:
     return setting("kinds", kind.qualified_plural)
 
 
+def denies(kind: JobKind) -> Expression:
+    """Return whether the faulty objects of a configured kind are denied."""
+    return all_of(kind_on(kind), has(setting("deny"), kind.qualified_plural))
+
+
 def wires(kind: JobKind) -> Expression:
     """Return whether pods of a kind are wired: pods of some kinds, only if jobgate runs their jobs."""
     run = has(setting("run"), kind.qualified_plural)

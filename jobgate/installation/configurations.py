@@ -7,13 +7,13 @@ kinds. It is first: labels that a pod gets from the webhooks of operators' pods 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, kind_on, may_be_wired, some_on, wires
+from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, denies, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import If, any_of, base64, joined, setting
+from jobgate.installation.tree import Expression, If, any_of, base64, either, joined, setting
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
@@ -68,7 +68,7 @@ def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
             "webhooks": [
                 *(If(kind_on(kind), _jobs(phase, kind)) for kind in kinds if phase is Phase.VALIDATE or kind.resource),
                 *(If(kind_on(kind), _scale(kind)) for kind in scalable(kinds) if phase is Phase.VALIDATE),
-                *_pods(phase, may_be_wired(kinds)),
+                *_pods(phase, kinds),
                 *_prerequisites(phase),
             ],
         },
@@ -103,15 +103,14 @@ def _scale(kind: JobKind) -> dict[str, Any]:
     return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
 
 
-def _pods(phase: Phase, kinds: Iterable[JobKind]) -> Iterator[If]:
+def _pods(phase: Phase, kinds: Sequence[JobKind]) -> Iterator[If]:
     """Yield the webhooks for the pods of kinds. They are never called for other pods."""
-    kinds = tuple(kinds)
     rule = _rule("", "v1", ["CREATE"], ["pods"])
-    if kinds:
-        (ours,) = marked_selector(kinds)["matchExpressions"]
-        marked = {**ours, "values": [If(wires(kind), kind.qualified_plural) for kind in kinds]}
+    if with_plugins := may_be_wired(kinds):
+        (ours,) = marked_selector(with_plugins)["matchExpressions"]
+        marked = {**ours, "values": [If(wires(kind), kind.qualified_plural) for kind in with_plugins]}
         narrowed = {"objectSelector": {"matchExpressions": [marked]}}
-        yield If(any_of(map(wires, kinds)), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
+        yield If(any_of(map(wires, with_plugins)), _entry(f"pods.{phase}", phase, PATHS[phase], [rule], narrowed))
     for kind in kinds:
         if (members := members_of(kind)) and not provides_all(kind):
             narrowed = {"objectSelector": dict(members.selector)}
@@ -156,6 +155,12 @@ def _rule(
     }
 
 
+def _failure_policy(kind: JobKind | None) -> Expression:
+    """Return the failure policy; a configured kind whose faults are only warnings does not depend on the server."""
+    policy = setting("failure_policy")
+    return policy if kind is None or kind.resource else either(denies(kind), policy, "Ignore")
+
+
 def client_config(path: str) -> dict[str, Any]:
     """Return how the API server calls a path of the server."""
     service = {"namespace": NAMESPACE, "name": setting("service"), "port": setting("service_port"), "path": path}
@@ -170,15 +175,12 @@ def _entry(
     narrowed: Mapping[str, Any],
     kind: JobKind | None = None,
 ) -> dict[str, Any]:
-    """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions.
-
-    A `kind` whose faults are only warnings does not depend on the server.
-    """
+    """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions."""
     entry = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": client_config(path),
-        "failurePolicy": setting("failure_policy") if kind is None or kind.enforced else "Ignore",
+        "failurePolicy": _failure_policy(kind),
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": _NAMESPACES,

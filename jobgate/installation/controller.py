@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, RUNS, may_be_wired, plugin_on, some_on, wires
+from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, may_be_wired, plugin_on, some_on, wires
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, for_resource, has_label, policy, rules, validation, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, joined, setting
+from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, either, joined, setting
 from jobgate.installation.workload import entries_mounted, pod_settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import members_of
@@ -127,7 +127,9 @@ def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
             *(rules(version.rpartition("/")[0], plural, operations=operations) for version, plural in GROUPS.values()),
         ]
     }
-    served = ", ".join(f"'{kind.kind}.{kind.group}'" for kind in kinds)
+    built_in = ", ".join(f"'{kind.kind}.{kind.group}'" for kind in kinds if kind.resource)
+    others = (either(kind_on(kind), f"'{kind.kind}.{kind.group}', ", "") for kind in kinds if not kind.resource)
+    served = joined("[", *others, built_in, "]")
     mark = "=".join(MANAGED_BY)
     ours = f"variables.objects.all(one, {has_label('one', *MANAGED_BY)})"
     of_a_job = (
@@ -147,7 +149,7 @@ def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     )
     policies = f"{may} only NetworkPolicies that select pods by their labels"
     validations.append(validation(for_resource("networkpolicies", selective), policies))
-    return policy(ACCOUNT, constraints, validations, {"served": f"[{served}]", "objects": OBJECTS})
+    return policy(ACCOUNT, constraints, validations, {"served": served, "objects": OBJECTS})
 
 
 def _secret() -> str:

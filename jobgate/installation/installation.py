@@ -68,6 +68,11 @@ class Installation(BaseModel):
     job_pods: int = Field(JOB_PODS, ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")
     crds: bool = Field(True, description="Install the CustomResourceDefinitions; disable if another chart does.")
     kinds: dict[str, bool] = Field({}, description="Enabled kinds of jobs, by <plural>.<group>.")
+    deny: tuple[Subdomain, ...] = Field(
+        (),
+        description="Configured kinds whose faulty objects are denied, as <plural>.<group>; of others, faults are only "
+        "warnings.",
+    )
     plugins: dict[str, bool] = Field({}, description="Enabled plugins.")
     rotation: RotationMode = Field(
         RotationMode.WATCH,

@@ -87,6 +87,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "has": lambda item, values: item in values,
     "hasPrefix": lambda prefix, text: str(text).startswith(prefix),
     "not": not_,
+    "ternary": lambda then, otherwise, test: then if test else otherwise,
     "and": lambda *values: all(values),
     "or": lambda *values: any(values),
     "b64enc": lambda text: b64encode(str(text).encode()).decode(),
@@ -122,6 +123,13 @@ equal = partial(_call, "eq")
 negated = partial(_call, "not")
 #: Whether all conditions are true.
 all_of = partial(_call, "and")
+
+
+def either(test: Expression, then: Expression | str, otherwise: str) -> Expression:
+    """Return a value on a condition, and a text otherwise."""
+    return _call("ternary", then, otherwise, test)
+
+
 #: A text in base64.
 base64 = partial(_call, "b64enc")
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crdgen import to_yaml
+from jobgate.configured.catalogue import named_in_catalogue
+from jobgate.configured.entry import LIKE
 from jobgate.configured.kind import ConfiguredKind
-from jobgate.installation.choices import NAMESPACE, RUNS, namespaced, plugin_on
+from jobgate.installation.choices import NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
 from jobgate.installation.installation import LABELS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
@@ -23,6 +25,8 @@ SELECTOR = component("webhook")
 _SETTINGS = "jobgate-kind-settings"
 _SETTINGS_FOLDER = "/etc/jobgate/kinds"
 _ENTRIES_FOLDER = "/etc/jobgate/configured"
+#: Volume with the descriptions of configured kinds.
+KINDS_VOLUME = "kinds"
 _HAS_SETTINGS = setting("kind_settings")
 
 #: Flag of every component that uses names of Services.
@@ -42,15 +46,25 @@ def pod_settings(kinds: Iterable[JobKind]) -> list[Any]:
         QUEUEING_FLAG,
         *(If(negated(plugin_on(name)), f"--without-plugin={name}") for name in offered()),
         *(If(negated(setting("kinds", name)), f"--without-kind={name}") for name in names),
-        *(f"--kinds={_ENTRIES_FOLDER}/{file}" for file in entries(kinds)),
+        *(If(kind_on(kind), f"--kinds={_source(kind)}") for kind in kinds if not kind.resource),
     ]
 
 
+def _is_catalogued(kind: ConfiguredKind) -> bool:
+    """Return whether the server has the description of a kind in its own catalogue."""
+    return kind.entry in named_in_catalogue(kind.qualified_plural)
+
+
+def _source(kind: JobKind) -> str:
+    name = kind.qualified_plural
+    return name if isinstance(kind, ConfiguredKind) and _is_catalogued(kind) else f"{_ENTRIES_FOLDER}/{name}.yaml"
+
+
 def entries(kinds: Iterable[JobKind]) -> dict[str, str]:
-    """Return the files of the kinds that are described by entries, by name."""
-    written = {kind.qualified_plural: kind.entry for kind in kinds if isinstance(kind, ConfiguredKind)}
-    options: dict[str, Any] = {"mode": "json", "by_alias": True, "exclude_defaults": True}
-    return {f"{name}.yaml": to_yaml(entry.model_dump(**options)) for name, entry in written.items()}
+    """Return the files of the configured kinds that are not in the catalogue, by name."""
+    written = [kind for kind in kinds if isinstance(kind, ConfiguredKind) and not _is_catalogued(kind)]
+    options: dict[str, Any] = {"mode": "json", "by_alias": True, "exclude_defaults": True, "exclude": LIKE}
+    return {f"{kind.qualified_plural}.yaml": to_yaml(kind.entry.model_dump(**options)) for kind in written}
 
 
 def entries_map(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
@@ -67,8 +81,8 @@ def _entries_name(files: Mapping[str, str]) -> str:
 def entries_mounted(kinds: Iterable[JobKind]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the mounts and the volumes for the files of configured kinds."""
     files = entries(kinds)
-    mount = {"name": "kinds", "mountPath": _ENTRIES_FOLDER, "readOnly": True}
-    return ([mount], [{"name": "kinds", "configMap": {"name": _entries_name(files)}}]) if files else ([], [])
+    mount = {"name": KINDS_VOLUME, "mountPath": _ENTRIES_FOLDER, "readOnly": True}
+    return ([mount], [{"name": KINDS_VOLUME, "configMap": {"name": _entries_name(files)}}]) if files else ([], [])
 
 
 def namespace() -> If:
@@ -144,7 +158,7 @@ def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
         joined("--tls-name=", setting("service"), ".", NAMESPACE, ".svc"),
         "--drain-seconds=15",
         *pod_settings(kinds),
-        *(f"--deny={kind.qualified_plural}" for kind in kinds if kind.resource is None and kind.enforced),
+        *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
         ForEach(setting("run"), joined("--run=", ITEM)),

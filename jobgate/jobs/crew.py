@@ -146,7 +146,7 @@ def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
         first: T = seen.setdefault(value, value)
         return first
 
-    references = {each.task.steps: each for each in asked_of(job)}
+    references = {each.template.steps: each for each in asked_of(job)}
     for task in job.all_tasks if job.has_readable_tasks else ():
         broken = task.broken
         if not broken.isdisjoint(_NEEDED) or not task.name:
@@ -156,7 +156,7 @@ def _parts(job: Job[Any], operator: Operator, *, run: bool) -> Iterator[Part]:
         hostname, subdomain = (
             "" if name in replaced else shared(text(spec.get(name))) for name in ("hostname", "subdomain")
         )
-        own = references.get(task.path.steps) if references else None
+        own = references.get(task.template_path.steps) if references else None
         yield Part(
             name=operator.task_name(task),
             type=shared(text(role)),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 from crdgen import CustomResource
 from jobgate.jobs.task import Task
+from jobgate.prerequisites.reference import WORD, ReferenceFields, TaskReferences, asked
 from webhook import Kind
 
 
@@ -46,3 +47,12 @@ class JobKind(Kind):
         if "tasks" in self.fields and not isinstance(self.fields["tasks"], str):
             return (*first[:-1], (first[-1], *(steps[-1] for steps in others)))
         return first
+
+    @property
+    def reference_fields(self) -> ReferenceFields:
+        """The fields in which jobs name prerequisites."""
+        return ReferenceFields(self.task_fields, in_spec=bool(self.field(WORD).attributes))
+
+    def asked(self, job: Mapping[str, Any]) -> Iterator[TaskReferences]:
+        """Yield the references to prerequisites of each task of a job, if it has any; the job may be any JSON."""
+        return asked(job, self.reference_fields)

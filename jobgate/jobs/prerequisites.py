@@ -19,7 +19,6 @@ from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import (
     ANNOTATION,
-    WORD,
     Reference,
     ReferenceFields,
     TaskReferences,
@@ -54,15 +53,10 @@ _TOO_MANY: Final = Resolution(
 UNKNOWN_ITEMS: Final = "the prerequisites of the cluster are not known yet: retry in 1s"
 
 
-def where(kind: JobKind) -> ReferenceFields:
-    """Return the fields in which the jobs of a kind name prerequisites."""
-    return ReferenceFields(kind.task_fields, in_spec=bool(kind.field(WORD).attributes))
-
-
 @computed_once
 def asked_of(job: Job[Any]) -> list[TaskReferences]:
     """Return the references of a job's tasks."""
-    return list(asked(job.document, where(job.kind)))
+    return list(job.kind.asked(job.document))
 
 
 def prerequisites_are_ready(*tasks: str | tuple[str, ...], in_spec: bool = False) -> Default:
@@ -171,7 +165,7 @@ def refusal(user: User, item: Item, chain: tuple[str, ...], allowed: bool | None
 
 def sources_of(kind: JobKind, job: Mapping[str, Any] | None, objects: Objects, namespace: str) -> set[str]:
     """Return the items that a job uses, by kind and name."""
-    tasks = [] if job is None else resolved_tasks(asked(job, where(kind)), objects, namespace)
+    tasks = [] if job is None else resolved_tasks(kind.asked(job), objects, namespace)
     return {*items_of(tasks)}
 
 
@@ -183,13 +177,13 @@ def wanted(kind: JobKind, request: Request, objects: Objects) -> list[tuple[str,
     Raises:
         LookupError: the items are not known yet.
     """
-    fields, document = where(kind), request.document
+    document = request.document
     if not isinstance(document, dict):
         return []
     draft = Draft(document)
     if not kind.schema.crowded(document):
-        _copy_annotation(draft, fields)
-    references, old = list(asked(draft.value, fields)), request.old_document
+        _copy_annotation(draft, kind.reference_fields)
+    references, old = list(kind.asked(draft.value)), request.old_document
     if not references or (isinstance(old, dict) and is_unchanged(kind, document, old)):
         return []
     tasks = resolved_tasks(references, objects, request.namespace)

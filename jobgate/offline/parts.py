@@ -76,7 +76,8 @@ def command_rows(container: Mapping[str, Any], hooks: Sequence[Hook]) -> Iterato
 
 def _hook_rows(hook: Hook) -> Iterator[Row]:
     ignored = ", failure ignored" if hook.policy == "Ignore" else ""
-    return (Row(f"{hook.event}: {command}", f"{hook.source}{ignored}") for command in hook.commands)
+    event = "fetch" if hook.folder else hook.event
+    return (Row(f"{event}: {command}", f"{hook.source}{ignored}") for command in hook.commands)
 
 
 def _after(pod: Mapping[str, Any], put: Callable[[Draft], object]) -> Mapping[str, Any]:

@@ -198,13 +198,13 @@ def _verdict(crew: Crew, claim: Claim) -> LookupVerdict | None:
     if not crew.asks:
         return UNASKED
     part = crew.part(claim.task)
-    # Operators write no index into the only pod of a task.
-    index = 0 if claim.index is None and part is not None and part.replicas == 1 else claim.index
-    if part is None or index is None or index >= part.replicas:
+    if part is None or any(key not in crew.facts for key in claim.facts):
         return None
-    if any(key not in crew.facts for key in claim.facts):
+    # Operators write no index into the only pod of a task, and prerequisites need none.
+    needs_index = claim.index is not None or (crew.ours and part.replicas != 1)
+    if needs_index and (claim.index is None or claim.index >= part.replicas):
         return None
-    return LookupVerdict(LookupResult.FOUND, Member(crew, part, index))
+    return LookupVerdict(LookupResult.FOUND, Member(crew, part, claim.index or 0))
 
 
 def _is_another(job: Read, claim: Claim) -> bool:

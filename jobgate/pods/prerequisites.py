@@ -62,8 +62,10 @@ def wanted(
 ) -> PodReferences | Cause | None:
     """Return the references of a pod or of the template of a workload, or their fault; None if there are none.
 
-    A pod of a `job` has the references of the `part`.
+    A pod of a `job` has the references of the `part`. Jobs of configured kinds need not have been reviewed: their
+    references count as those of the pod itself.
     """
+    built_in = job is not None and job.kind.resource is not None
     annotation = named_in(pod)
     try:
         own = () if annotation is None else annotated(annotation)
@@ -71,8 +73,8 @@ def wanted(
         return Invalid(place, annotation, str(error))
     start = f"{request.kind} {request.name or text(metadata_of(pod).get('generateName')) or '(unnamed)'}"
     if part is not None and part.prerequisites and own in {(), part.prerequisites}:
-        return PodReferences(part.prerequisites, part.container, bool(own), job, start=start, plugins=True)
-    return PodReferences(own, start=start, plugins=part is not None, place=place) if own else None
+        return PodReferences(part.prerequisites, part.container, bool(own), job if built_in else None, start, built_in)
+    return PodReferences(own, start=start, plugins=built_in and part is not None, place=place) if own else None
 
 
 def _is_from_a_workload(request: Request) -> bool:
@@ -128,7 +130,7 @@ class Prerequisites:
         content, conflicts = content_of(resolution)
         causes = [_cause(problem, wanted) for problem in (*resolution.problems, *conflicts)]
         if content.plugins and not wanted.plugins:
-            detail = f"only jobs have plugins, and an item asks for {', '.join(content.plugins)}"
+            detail = f"only jobs of built-in kinds get plugins of items: {', '.join(content.plugins)}"
             causes.append(_cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), wanted))
         if causes:
             return causes
@@ -199,7 +201,7 @@ class Prerequisites:
 def _users(pod: Mapping[str, Any], request: Request) -> Iterator[User]:
     """Yield the users who may have the permission: the requester, and for a controller's pod its service account."""
     yield request.user
-    if _controller_of(pod) is not None and request.user.name.startswith(_ACCOUNT):
+    if _controller_of(pod) is not None and request.user.name.startswith((_ACCOUNT, _MANAGER)):
         account = text(spec_of(pod).get("serviceAccountName")) or "default"
         groups = "system:serviceaccounts", f"system:serviceaccounts:{request.namespace}", "system:authenticated"
         yield User(f"{_ACCOUNT}{request.namespace}:{account}", groups)

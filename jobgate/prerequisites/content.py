@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from jobgate.names import dns_subdomain
-from jobgate.prerequisites.item import leaves
-from jobgate.prerequisites.models import TaskEvent
+from jobgate.prerequisites.item import hash_of, leaves
+from jobgate.prerequisites.models import Fetch, TaskEvent
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.resolve import Instance, Resolution
-from jobgate.prerequisites.script import Hook, rendered_size, substituted
+from jobgate.prerequisites.script import DATA, Hook, rendered_size, substituted
 
 #: Maximum size of all commands of a pod, in bytes. Linux accepts an argument of 131,071 bytes; quoting lengthens it.
 COMMANDS_LIMIT: Final = 32 * 1024
@@ -80,7 +80,7 @@ class _Merge:
             if self.full:
                 return False
             size = rendered_size(text, instance.values)
-            if place.startswith("cmd."):
+            if place.startswith(("cmd.", "fetch.")):
                 self.commands += size + 1
             else:
                 self.texts += size
@@ -88,11 +88,16 @@ class _Merge:
 
     def add(self, instance: Instance) -> None:
         """Add the content of an instance."""
-        for hook in _hooks(instance):
-            (self.starts if hook.event == TaskEvent.TASK_STARTS.value else self.ends).append(hook)
+        variables = _rendered(instance, instance.item.spec.env or ())
         if (mount := _mount(instance)) is not None:
             self._mount(instance, mount)
-        for variable in _rendered(instance, instance.item.spec.env or ()):
+            if (fetch := instance.item.spec.fetch) is not None:
+                hook = _fetch_hook(instance, fetch, mount)
+                self.starts.append(hook)
+                variables = [{"name": fetch.path_variable, "value": f"{hook.folder}/{DATA}"}, *variables]
+        for hook in _hooks(instance):
+            (self.starts if hook.event == TaskEvent.TASK_STARTS.value else self.ends).append(hook)
+        for variable in variables:
             if not isinstance(variable.get("name"), str):
                 continue  # the item's own faults report it
             if self.env.setdefault(variable["name"], variable) != variable:
@@ -144,6 +149,22 @@ def _hooks(instance: Instance) -> Iterator[Hook]:
             instance.item.source,
             spec.interpreter,
         )
+
+
+def _fetch_hook(instance: Instance, fetch: Fetch, mount: Mount) -> Hook:
+    """Return the hook that fetches an item's data, into a folder for its generation and its commands with values."""
+    item = instance.item
+    commands = tuple(substituted(command, instance.values) for command in fetch.commands)
+    version = f"{item.generation}-{hash_of([item.kind, item.spec.interpreter, *commands])}"
+    return Hook(
+        "taskStarts",
+        commands,
+        cast("Any", item.spec.failure_policy.value),
+        item.source,
+        item.spec.interpreter,
+        folder=f"{mount.path}/{item.name}/{version}",
+        timeout=fetch.timeout_seconds,
+    )
 
 
 def _mount(instance: Instance) -> Mount | None:

@@ -127,6 +127,7 @@ def faults(kind: str, spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, s
                 yield ProblemReason.UNDECLARED_PLACEHOLDER, field, f"{name} is not in templateVariables; {known}"
         if "\r" in text or "\0" in text:
             yield ProblemReason.MALFORMED, field, "must not hold carriage returns or NUL: no shell takes them"
+    yield from _fetch(spec)
     for place, variable in enumerate(spec.env or ()):
         name = variable.get("name")
         if fault := environment_name(name) if isinstance(name, str) else "must be the name of a variable":
@@ -156,6 +157,19 @@ def _required(kind: str, wanted: Reference, field: str) -> Iterator[tuple[Proble
             yield ProblemReason.UNDECLARED_PLACEHOLDER, f"{field}.templateVariables[{name}]", detail
 
 
+def _fetch(spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
+    if spec.fetch is None:
+        return
+    if spec.pvc_storage is None:
+        yield ProblemReason.MALFORMED, "fetch", "needs pvcStorage: the claim that keeps the data"
+    elif spec.pvc_storage.read_only:
+        detail = "must be false: with fetch, a pod writes data to the claim"
+        yield ProblemReason.MALFORMED, "pvcStorage.readOnly", detail
+    for place, variable in enumerate(spec.env or ()):
+        if variable.get("name") == spec.fetch.path_variable:
+            yield ProblemReason.ENV_CONFLICT, f"env[{place}].name", "is fetch.pathVariable, too"
+
+
 def _variables(spec: PrerequisiteSpec) -> Iterator[tuple[ProblemReason, str, str]]:
     variables = spec.template_variables or ()
     if sum(len(variable.pattern or "") for variable in variables) > PATTERNS_LIMIT:
@@ -175,6 +189,8 @@ def leaves(spec: PrerequisiteSpec) -> Iterator[tuple[str, str]]:
     for outer, callback in enumerate(spec.cmd.callbacks if spec.cmd else ()):
         for inner, command in enumerate(callback.commands):
             yield f"cmd.callbacks[{outer}].commands[{inner}]", command
+    for place, command in enumerate(spec.fetch.commands if spec.fetch else ()):
+        yield f"fetch.commands[{place}]", command
     if spec.pvc_storage:
         for field, text in spec.pvc_storage.to_json().items():
             if isinstance(text, str):

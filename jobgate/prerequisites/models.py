@@ -12,6 +12,7 @@ from crdgen import (
     Column,
     CustomResource,
     Doc,
+    Int32,
     IntOrString,
     MapList,
     MaxItems,
@@ -131,6 +132,24 @@ class PvcStorage(Model):
     read_only: Annotated[bool, Doc("Whether the mount is read-only.")] = False
 
 
+class Fetch(Model):
+    """Data that the first pod fetches to the claim of `pvcStorage`, before the task's own command, for all pods."""
+
+    commands: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=COMMAND_LIMIT)]],
+        Atomic,
+        MinItems(1),
+        MaxItems(ENTRIES),
+        Doc("Lines of shell that write data into the current, empty folder. The first that fails ends them."),
+    ]
+    path_variable: Annotated[VariableName, Doc("Variable of the task's container with the path of the data.")]
+    timeout_seconds: Annotated[
+        int,
+        Int32(minimum=1, maximum=7 * 24 * 3600),
+        Doc("Maximum time to fetch the data, and to wait for another pod that fetches them."),
+    ] = 3600
+
+
 class PluginUse(Model):
     """A plugin that the job gets, as if it had asked for it in its own `plugins`."""
 
@@ -153,6 +172,9 @@ class PrerequisiteSpec(Model):
     ] = None
     cmd: Annotated[Cmd | None, Doc("Commands before and after the task's own, in its container.")] = None
     pvc_storage: Annotated[PvcStorage | None, Doc("A claim to mount.")] = None
+    fetch: Annotated[
+        Fetch | None, Doc("Data that one pod fetches to the claim, and the others find there. Needs pvcStorage.")
+    ] = None
     env: Annotated[
         list[Annotated[dict[str, Any], core_type("EnvVar")]] | None,
         Atomic,

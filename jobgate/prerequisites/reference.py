@@ -12,7 +12,7 @@ import msgspec
 from jobgate.names import dns_subdomain
 from jobgate.prerequisites.models import CLUSTER, ENTRIES, NAMESPACED, RESOURCES, ReferenceSpec
 from webhook import Path
-from webhook.values import mapping, metadata_of, parts
+from webhook.values import mapping, metadata_of, parts, text
 
 #: The annotation with the prerequisites of a pod, a pod template, or a job without a field `prerequisites`.
 ANNOTATION: Final = "jobgate.dev/prerequisites"
@@ -147,19 +147,21 @@ class TaskReferences:
 
     Attributes:
         task: path of the task.
+        template: path of its pod template.
         references: the references of the job, then those of the task.
-        of_job: number of references of the job.
         written: path of the task's own references.
+        of_job: number of references of the job before them.
         in_list: whether these are in a list.
         container: the container that the template names for them, or empty.
         unreadable: path, value and message if references are invalid.
     """
 
     task: Path
+    template: Path
     references: tuple[Reference, ...]
-    of_job: int
     written: Path
-    in_list: bool
+    of_job: int = 0
+    in_list: bool = False
     container: str = ""
     unreadable: _Unread | None = None
 
@@ -185,16 +187,30 @@ def asked(job: Mapping[str, Any], where: ReferenceFields) -> Iterator[TaskRefere
         of_task, task_fault = _read(listed if where.in_spec else annotated, value, written)
         unreadable = job_fault or task_fault
         if of_job or of_task or unreadable:
-            container = _annotations(task).get(CONTAINER_ANNOTATION)
             yield TaskReferences(
                 task=path,
+                template=path / "template",
                 references=of_job + of_task,
-                of_job=len(of_job),
                 written=written,
+                of_job=len(of_job),
                 in_list=where.in_spec,
-                container=container if isinstance(container, str) else "",
+                container=_container(_annotations(task)),
                 unreadable=unreadable,
             )
+
+
+def asked_by_annotation(task: Path, template: Path, pod: Any, inherited: Any, place: Path) -> Iterator[TaskReferences]:
+    """Yield the references of a task by the annotation of its template, or else by the `inherited` one at a place."""
+    annotations = mapping(metadata_of(mapping(pod)).get("annotations"))
+    value = annotations.get(ANNOTATION)
+    if value is None:
+        value = inherited
+    else:
+        place = (template / "metadata" / "annotations").key(ANNOTATION)
+    references, unreadable = _read(annotated, value, place)
+    if references or unreadable:
+        container = _container(annotations)
+        yield TaskReferences(task, template, references, place, container=container, unreadable=unreadable)
 
 
 def template_of(workload: Any) -> Mapping[str, Any]:
@@ -217,6 +233,10 @@ def _read(
         return () if value is None else reader(value), None
     except InvalidReference as error:
         return (), (place, value, str(error))
+
+
+def _container(annotations: Mapping[str, Any]) -> str:
+    return text(annotations.get(CONTAINER_ANNOTATION))
 
 
 def _annotations(task: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,13 +19,12 @@ from jobgate.jobs.prerequisites import (
     refusal,
     resolved_tasks,
     sources_of,
-    where,
 )
 from jobgate.prerequisites.inject import inject
 from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, asked, named_in
+from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, named_in
 from jobgate.prerequisites.resolve import Instance
 from jobgate.rules.templates import built_pods
 from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
@@ -59,11 +58,12 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
         return
     reported: set[Cause | Notice] = set()
     start = f"{job.kind.kind} {context.name or context.generate_name}"
-    pods = {built.task.path.steps: built.pod for built in built_pods(job, context)} if tasks else {}
+    pods = {built.task.template_path.steps: built.pod for built in built_pods(job, context)} if tasks else {}
     for resolved in tasks:
         findings = [*_reference_findings(resolved)]
         if hidden.isdisjoint(resolved.resolution.items):
-            findings += _findings(context, resolved, start, pods.get(resolved.asked.task.steps))
+            pod = pods.get(resolved.asked.template.steps)
+            findings += _findings(context, resolved, start, pod, built_in=job.kind.resource is not None)
         for finding in findings:
             if finding not in reported:
                 reported.add(finding)
@@ -72,7 +72,7 @@ def prerequisites_resolve(job: Job[Any], context: Context) -> Iterator[Cause | N
 
 def _misplaced(job: Job[Any]) -> Iterator[Cause]:
     """Yield the annotations that are ignored, because the kind has a field for prerequisites."""
-    fields = where(job.kind)
+    fields = job.kind.reference_fields
     if not fields.in_spec:
         return
     places = []
@@ -116,21 +116,22 @@ def _reference_findings(resolved: ResolvedTask) -> Iterator[Cause | Notice]:
 
 
 def _findings(
-    context: Context, resolved: ResolvedTask, start: str, pod: dict[str, Any] | None
+    context: Context, resolved: ResolvedTask, start: str, pod: dict[str, Any] | None, *, built_in: bool
 ) -> Iterator[Cause | Notice]:
-    """Yield the findings in the items of a task."""
-    task = resolved.asked
+    """Yield the findings in the items of a task. Operators of kinds that are not built in may set a command."""
+    task, offered = resolved.asked, context.settings.offered if built_in else ()
     for problem in resolved.problems:
         yield _cause(problem, task, start)
     if resolved.problems:
         return
     for name in resolved.content.plugins:
-        if name not in context.settings.offered:
-            detail = f"plugin {name} is not offered here; available plugins: {', '.join(context.settings.offered)}"
+        if name not in offered:
+            detail = f"plugin {name} is not offered here; available plugins: {', '.join(offered) or '(none)'}"
             yield _cause(PrerequisiteProblem(ProblemReason.UNSUPPORTED_PLUGIN, (), detail), task, start)
     if pod is not None and isinstance(mapping(pod).get("spec"), dict) and _is_injectable(pod["spec"]):
         for problem in inject(Draft(pod), resolved.content, task.container):
-            yield _cause(problem, task, start)
+            if built_in or problem.reason is not ProblemReason.COMMAND_REQUIRED:
+                yield _cause(problem, task, start)
 
 
 def _is_injectable(spec: Mapping[str, Any]) -> bool:
@@ -165,7 +166,7 @@ def prerequisites_may_be_used(job: Job[Any], context: Context) -> Iterator[Cause
     try:
         tasks, before = _resolved(job, context), _before(job, context)
     except LookupError:
-        named_before = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
+        named_before = set() if context.old is None else {*_sources(job.kind.asked(context.old))}
         yield from _unchecked(asked_of(job), named_before, context)
         return
     yield from _unchecked((task.asked for task in tasks if task.resolution.problems), before, context)
@@ -182,7 +183,7 @@ def _before(job: Job[Any], context: Context) -> set[str]:
     Raises:
         LookupError: the items are not known.
     """
-    named = set() if context.old is None else {*_sources(asked(context.old, where(job.kind)))}
+    named = set() if context.old is None else {*_sources(job.kind.asked(context.old))}
     return named | sources_of(job.kind, context.old, context.objects, context.namespace)
 
 
@@ -251,7 +252,7 @@ def prerequisites_have_changed_since(job: Job[Any], context: Context) -> Iterato
 def templates_keep_their_prerequisites(job: Job[Any], context: Context) -> Iterator[Notice]:
     """A new annotation of the job does not override that of a template: mutation overrides nothing."""
     old, new = (named_in(document) for document in (context.old or {}, job.document))
-    fields = where(job.kind)
+    fields = job.kind.reference_fields
     if old == new or fields.in_spec:
         return
     for key, task in parts(job.document, fields.tasks):

@@ -55,7 +55,7 @@ async def rivals(kind: JobKind, cluster: ClusterClient, now: datetime, ignored: 
                 ready = whole(mapping(document.get("status")).get("readyReplicas"))
                 account = _account(_template(document)) if ready else ""
             else:
-                account = await _account_of_holder(cluster, namespace, _holder(document, now))
+                account = await _account_of_holder(cluster, namespace, holder(document, now))
             if account and await _may_write_status(kind, cluster, namespace, account):
                 operators.append(f"{kind_name} {namespace}/{name}")
     return operators
@@ -97,7 +97,7 @@ async def _objects(cluster: ClusterClient, resource: Resource) -> AsyncIterator[
             yield document
 
 
-def _holder(lease: Mapping[str, Any], now: datetime) -> str:
+def holder(lease: Mapping[str, Any], now: datetime) -> str:
     """Return the holder of a Lease; empty if it has expired or has none."""
     spec = mapping(lease.get("spec"))
     renewed = moment(spec.get("renewTime"))

@@ -43,7 +43,7 @@ _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "las
 _ENDED: Final = dict.fromkeys(("exitCode", "finishedAt"), ...)
 _CONTAINERS: Final = [
     {
-        **dict.fromkeys(("name", "ready", "restartCount"), ...),
+        **dict.fromkeys(("name", "image", "ready", "restartCount"), ...),
         "state": {"terminated": _ENDED, "waiting": {"reason": ..., "message": ...}},
         "lastState": {"terminated": _ENDED},
     },
@@ -52,7 +52,7 @@ _COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes
 #: The fields that are read of each kind, beside metadata.
 _READ: Final[Mapping[str, Shape]] = {
     "Pod": {
-        "spec": {"nodeName": ...},
+        "spec": {"nodeName": ..., "schedulingGates": [{"name": ...}]},
         "status": {
             "phase": ...,
             "reason": ...,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -16,7 +16,7 @@ from jobgate.cluster import Api
 from jobgate.cluster.events import EVENTS
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.seen import controllers_of
-from jobgate.runner.subject import LONG_AGO, Observed, condition, moment
+from jobgate.runner.subject import LONG_AGO, Observed, condition, later, moment
 from webhook.values import labels_of, mapping, metadata_of, text, whole
 
 #: Selects the Events of the Job controller about pods that it cannot create.
@@ -43,7 +43,7 @@ _NAMESPACES: Final = 64
 _KEPT: Final = 4
 
 #: By the uid of a batch Job: when it was last reported that it lacks pods, and why.
-_Reasons: TypeAlias = Mapping[str, tuple[datetime, str]]
+Reasons: TypeAlias = Mapping[str, tuple[datetime, str]]
 
 _logger = logging.getLogger("jobgate")
 
@@ -55,29 +55,19 @@ class UncreatedPods:
         """`events` returns a client for the Events of a namespace that `SELECTOR` selects."""
         self._events = events
         #: By namespace: when its Events were read, and the reasons in them.
-        self._known: dict[str, tuple[datetime, _Reasons]] = {}
+        self._known: dict[str, tuple[datetime, Reasons]] = {}
         self._reading: set[str] = set()
 
     async def why(self, namespace: str, observed: Observed) -> tuple[str, float | None]:
         """Return why pods of a job are not created, and the seconds until to ask again; None for never."""
         short = [(batch, since) for batch in observed.jobs if (since := _short_since(batch))]
         left = [GRACE - (observed.now - since).total_seconds() for _, since in short]
-        late = [batch for (batch, _), seconds in zip(short, left, strict=True) if seconds <= 0]
-        if not late:
+        if all(seconds > 0 for seconds in left):
             return "", min(left, default=None)
-        events, tasks = await self._read(namespace, observed.now), dict[str, list[str]]()
-        if events is None:
-            return "", 1.0
-        for batch in late:
-            last, why = events.get(text(metadata_of(batch).get("uid")), (LONG_AGO, ""))
-            # Events are kept for an hour: one that is older than a pod, or than the last resume, is outdated.
-            if why and last >= _newest(batch, observed):
-                tasks.setdefault(why, []).append(text(labels_of(batch).get(TASK_LABEL)))
-        reasons = sorted(tasks.items())
-        messages = (f"pods of {', '.join(sorted(names))} cannot be created: {why}" for why, names in reasons)
-        return "; ".join(messages), PERIOD
+        reasons = await self._read(namespace, observed.now)
+        return ("", 1.0) if reasons is None else ("; ".join(why_uncreated(observed, reasons)), PERIOD)
 
-    async def _read(self, namespace: str, now: datetime) -> _Reasons | None:
+    async def _read(self, namespace: str, now: datetime) -> Reasons | None:
         """Return the last reason of each batch Job in a namespace; None while it is read for the first time.
 
         Calls during a read return at once, so that a namespace with many Events delays no other.
@@ -93,22 +83,39 @@ class UncreatedPods:
                 self._reading.discard(namespace)
         return self._known[namespace][1] if namespace in self._known else None
 
-    async def _listed(self, namespace: str) -> _Reasons:
+    async def _listed(self, namespace: str) -> Reasons:
         reasons: dict[str, tuple[datetime, str]] = {}
         try:
             async with asyncio.timeout(TIMEOUT):
                 async for page in self._events(namespace).pages(EVENTS):
-                    for event in page.items:
-                        uid = text(mapping(event.get("involvedObject")).get("uid"))[:_UID]
-                        if uid in reasons or len(reasons) < MOST:
-                            # Compares the text, too: of two in the same second, always the same wins.
-                            reason = _last(event), _POD.sub("", text(event.get("message")))[:LIMIT]
-                            reasons[uid] = max(reasons.get(uid, (LONG_AGO, "")), reason)
+                    add_reasons(reasons, page.items)
         except Exception as error:  # noqa: BLE001  # the reason is optional
             fields = {"namespace": namespace, "reason": f"{type(error).__qualname__}: {error}"}
             _logger.warning("cannot read why pods are not created, will be retried", extra={"fields": fields})
             return self._known.get(namespace, (None, {}))[1]
         return reasons
+
+
+def add_reasons(reasons: dict[str, tuple[datetime, str]], events: Iterable[Mapping[str, Any]]) -> None:
+    """Add the last reason of each object to reasons by uid."""
+    for event in events:
+        uid = text(mapping(event.get("involvedObject")).get("uid"))[:_UID]
+        if uid in reasons or len(reasons) < MOST:
+            # Compares the text, too: of two in the same second, always the same wins.
+            reason = last_time(event), _POD.sub("", text(event.get("message")))[:LIMIT]
+            reasons[uid] = max(reasons.get(uid, (LONG_AGO, "")), reason)
+
+
+def why_uncreated(observed: Observed, reasons: Reasons) -> list[str]:
+    """Return why batch Jobs that have lacked pods for a while get none."""
+    tasks: dict[str, list[str]] = {}
+    for batch in observed.jobs:
+        since = _short_since(batch)
+        last, why = reasons.get(text(metadata_of(batch).get("uid")), (LONG_AGO, ""))
+        # Events are kept for an hour: one that is older than a pod, or than the last resume, is outdated.
+        if since and later(since, GRACE) <= observed.now and why and last >= _newest(batch, observed):
+            tasks.setdefault(why, []).append(text(labels_of(batch).get(TASK_LABEL)))
+    return [f"pods of {', '.join(sorted(names))} cannot be created: {why}" for why, names in sorted(tasks.items())]
 
 
 def _short_since(batch: Mapping[str, Any]) -> datetime | None:
@@ -136,7 +143,7 @@ def _newest(batch: Mapping[str, Any], observed: Observed) -> datetime:
     return max(filter(None, (started, *created)), default=LONG_AGO)
 
 
-def _last(event: Mapping[str, Any]) -> datetime:
+def last_time(event: Mapping[str, Any]) -> datetime:
     """Return when an Event was last reported."""
     times = (event.get("lastTimestamp"), mapping(event.get("series")).get("lastObservedTime"), event.get("eventTime"))
     return max(filter(None, map(moment, times)), default=LONG_AGO)

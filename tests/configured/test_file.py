@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from crdgen.reading.entries import InvalidEntries
+from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import Entry
 from jobgate.configured.file import read_entries
 
@@ -20,6 +21,47 @@ tasks:
   name: name
   template: template
 """
+
+
+LIKE_RAY = """\
+group: example.com
+versions: [v1]
+kind: Training
+plural: trainings
+like: rayclusters.ray.io
+moved: {.spec: .spec.cluster}
+members: null
+"""
+
+
+def test_a_kind_takes_the_fields_of_another_with_the_paths_of_its_own() -> None:
+    (entry,), (ray,) = read_entries(LIKE_RAY.encode(), "kinds.yaml"), named_in_catalogue("rayclusters.ray.io")
+    assert (entry.kind, entry.operator, entry.members) == ("Training", ray.operator, None)
+    assert [source.at or source.each for source in entry.tasks] == [
+        ".spec.cluster.headGroupSpec",
+        ".spec.cluster.workerGroupSpecs",
+    ]
+    assert entry.tasks[1].replicas == ray.tasks[1].replicas
+    assert entry.fields_.paths == {
+        "queue": ".metadata.labels[kueue.x-k8s.io/queue-name]",
+        "suspend": ".spec.cluster.suspend",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("rayclusters.ray.io", "rayclusters", "like: must be a kind of the catalogue: "),
+        ("rayclusters.ray.io", "[a]", "like: must be a kind of the catalogue: "),
+        ("{.spec: .spec.cluster}", "[.spec]", "kinds.yaml:6: moved: must be a mapping"),
+        ("{.spec: .spec.cluster}", "{spec: .spec.cluster}", "kinds.yaml:6: moved.spec: must be a path"),
+        ("{.spec: .spec.cluster}", "{.spec: [a]}", "kinds.yaml:6: moved"),
+    ],
+)
+def test_a_wrong_reference_to_another_kind_names_line_field_and_fix(old: str, new: str, fault: str) -> None:
+    with pytest.raises(InvalidEntries) as raised:
+        read_entries(LIKE_RAY.replace(old, new).encode(), "kinds.yaml")
+    assert fault in str(raised.value), raised.value
 
 
 def test_a_short_file_is_enough() -> None:

@@ -11,6 +11,7 @@ from tests.corpus import CATALOGUE, jobs
 
 KINDS = Catalogued(installed())
 RAY, JOBSET, TORCH = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "pytorchjobs.kubeflow.org"
+LWS = "leaderworkersets.leaderworkerset.x-k8s.io"
 
 
 def outcome(name: str, **changes: Any) -> list[str]:
@@ -51,7 +52,11 @@ def outcome(name: str, **changes: Any) -> list[str]:
         ),
         (TORCH, {"metadata__annotations": {"jobgate.dev/plugins": "envs"}}, 'Unsupported value: "envs"'),
         (JOBSET, {"metadata__annotations": {"jobgate.dev/plugins": "env"}}, "has no effect: the description of JobSet"),
-        (JOBSET, {"metadata__annotations": {"jobgate.dev/prerequisites": "a"}}, "has no effect on a JobSet: write the"),
+        (
+            LWS,
+            {"metadata__annotations": {"jobgate.dev/prerequisites": "a"}},
+            "has no effect: the description of Leader",
+        ),
         (JOBSET, {"spec__replicatedJobs__1__name": "leader"}, 'name: Duplicate value: "leader"'),
     ],
 )

@@ -161,6 +161,9 @@ def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
         "certificate-expired",
         "bundle-ca-expired",
         "server-serves-another",
+        "kind-description-invalid",
+        "kind-crd-missing",
+        "kind-version-not-served",
     }
     assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 

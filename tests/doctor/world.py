@@ -6,7 +6,7 @@ Of it come what the doctor sees without a cluster (`World.observed`), and what i
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -28,6 +28,7 @@ from jobgate.doctor import Expected, FoundFault, diagnose, expected
 from jobgate.doctor.certificates import of_this_server
 from jobgate.doctor.choices import namespace_of, read_back
 from jobgate.doctor.jobs import resource_of
+from jobgate.doctor.kinds import configured_kinds
 from jobgate.doctor.observed import (
     ACCOUNTS,
     BINDINGS,
@@ -49,6 +50,7 @@ from jobgate.installation.definitions import definition
 from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
 from jobgate.installation.workload import SELECTOR
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 
 KINDS = installed()
@@ -116,6 +118,7 @@ class World:
         current: the generation that is served.
         objects: by what they are called.
         unseen: what may not be looked at, and why.
+        kinds: the configured kinds that it was rendered with.
     """
 
     installation: Installation
@@ -129,6 +132,7 @@ class World:
     skew: timedelta = timedelta()
     version: str = "v1.36.3"
     shown: list[Handshake] = field(default_factory=list)
+    kinds: tuple[JobKind, ...] = ()
 
     def get(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
         return self.objects[Ref(RESOURCES[kind], name, namespace)]
@@ -178,7 +182,7 @@ class World:
         found |= {ref: NotChecked(why) for ref, why in self.unseen.items() if ref.name}
         lists = {
             ref: self._list(ref)
-            for resource in {*RESOURCES.values(), *map(resource_of, KINDS)}
+            for resource in {*RESOURCES.values(), *map(resource_of, (*KINDS, *self.kinds))}
             for namespace in {"", *(ref.namespace for ref in self.objects), *self._namespaces()}
             for ref in [Ref(resource, "", namespace)]
         }
@@ -188,8 +192,9 @@ class World:
         """What the doctor sees of it, and what it takes for right; some choices may be given."""
         observed = self.observed()
         namespace = namespace_of(observed, given)
-        choices = read_back(observed, KINDS, namespace, given)
-        wanted = expected(KINDS, choices, shipped())
+        kinds = KINDS.plus(configured_kinds(observed, namespace))
+        choices = read_back(observed, kinds, namespace, given)
+        wanted = expected(kinds, choices, shipped())
         needs, dangers = needed(wanted), dangerous(wanted)
         access: dict[Permission, bool | NotChecked] = {
             **{one: one not in self.denied for one in needs},
@@ -237,11 +242,11 @@ def generation(now: datetime, number: int = 1, *, days: float = 90, service: str
     return issue_generation(names, now, lifetime=timedelta(days=days), authority_name=marked_name(number))
 
 
-def sound(now: datetime, *, lease_seconds: int = 15, **choices: Any) -> World:
+def sound(now: datetime, *, lease_seconds: int = 15, described: Sequence[JobKind] = (), **choices: Any) -> World:
     """A sound installation at a time, with all that runs in a cluster."""
     installation = Installation(**choices)
-    world = World(installation, now, generation(now - timedelta(days=1)))
-    rendered = copied([one for group in base(KINDS, installation).values() for one in group])
+    world = World(installation, now, generation(now - timedelta(days=1)), kinds=tuple(described))
+    rendered = copied([one for group in base(KINDS.plus(described), installation).values() for one in group])
     definitions = [copied(one) for one in shipped() if installation.on("kinds", one["metadata"]["name"])]
     for one in definitions:
         one["status"] = {"conditions": [{"type": "Established", "status": "True"}]}

@@ -110,6 +110,44 @@ def test_only_the_pods_of_a_job_that_asks_for_plugins_get_them(user: User) -> No
         assert {one["name"]: one.get("value") for one in env}.get("VC_TASK_INDEX") == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [
+        (RAY, {"ray.io/cluster": "needs-data", "ray.io/group": "gpu"}),
+        (JOBSET, {"jobset.sigs.k8s.io/jobset-name": "needs-data", "jobset.sigs.k8s.io/replicatedjob-name": "workers"}),
+    ],
+)
+def test_pods_get_the_prerequisites_of_their_job_if_their_creator_may_use_them(
+    user: User, kind: str, labels: dict[str, str]
+) -> None:
+    item = {"apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "data"}}
+    assert user.apply(item | {"spec": {"env": [{"name": "DATA", "value": "/data"}]}})[0]
+    document = good(kind) | {"metadata": {"name": "needs-data", "annotations": {"jobgate.dev/prerequisites": "data"}}}
+
+    def is_stored() -> bool:
+        return user.create(document)[0] or user.has("needs-data", kind)
+
+    wait_for(is_stored, 60, what="the server knows the item")
+    assert user.stored("needs-data", kind)["spec"] == document["spec"]
+    name, operator = f"{kind.partition('.')[0]}-pod", f"operator-{kind}-{user.namespace}"
+    user.kubectl("create", "role", "creates", "--verb=create", "--resource=pods")
+    user.kubectl("create", "rolebinding", f"creates-{kind}", "--role=creates", f"--user={operator}")
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}}
+    pod["spec"] = {"containers": [{"name": "main", "image": "train", "command": ["train"]}]}
+    done, output = user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)
+    assert not done
+    assert "cannot use Prerequisite data" in output
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "uses"}}
+    rule = {"apiGroups": ["jobgate.dev"], "resources": ["prerequisites"], "verbs": ["use"]}
+    assert user.apply(role | {"rules": [rule]})[0]
+    user.kubectl("create", "rolebinding", f"uses-{kind}", "--role=uses", f"--user={operator}")
+    wait_for(
+        lambda: user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[0], 60, what="the right is known"
+    )
+    (container,) = user.stored(name, "pods")["spec"]["containers"]
+    assert container["env"] == [{"name": "DATA", "value": "/data"}]
+
+
 def test_an_update_with_a_new_fault_is_denied(user: User) -> None:
     stored = broken(JOBSET) | {"metadata": {"name": "stored"}}
     del stored["spec"]["replicatedJobs"][1]["dependsOn"]

@@ -9,6 +9,9 @@ from click.testing import CliRunner
 
 from controlplane.client import ClusterApi
 from controlplane.controller import controlling, install
+from controlplane.processes import ProcessNode
+from controlplane.processes.node import CHOSEN
+from controlplane.processes.sandbox import NEEDS as NODE_NEEDS
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
@@ -275,3 +278,69 @@ def test_kubectl_get_shows_items(user: User) -> None:
     done, text = user.kubectl("get", "jobgate")
     assert done, text
     assert "prerequisite.jobgate.dev/imagenet" in text
+
+
+def fetching_pod(name: str) -> dict[str, Any]:
+    """Return a pod that prints the data of the item `data`."""
+    container = {"name": "main", "image": "busybox", "command": ["sh", "-c", 'cat "$DATA/list"']}
+    return {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": {ANNOTATION: "data"}},
+        "spec": {**CHOSEN, "restartPolicy": "Never", "terminationGracePeriodSeconds": 30, "containers": [container]},
+    }  # fmt: skip
+
+
+@pytest.mark.needs(*NODE_NEEDS, root=True)
+def test_one_pod_fetches_data_and_the_others_find_them(
+    user: User, whole_controlplane: WholeControlPlane, tmp_path: Path
+) -> None:
+    def item(text: str) -> None:
+        fetch = {
+            "commands": ["until [ -e /mnt/datasets/go ]; do sleep 0.1; done", f"echo {text} >list"],
+            "pathVariable": "DATA",
+        }
+        document = {
+            "apiVersion": "jobgate.dev/v1alpha1", "kind": "Prerequisite", "metadata": {"name": "data"},
+            "spec": {"pvcStorage": {"name": "datasets"}, "fetch": fetch},
+        }  # fmt: skip
+        done, output = user.apply(document)
+        assert done, output
+
+    capacity, modes = {"storage": "1Mi"}, ["ReadWriteMany"]
+    claim = {"namespace": user.namespace, "name": "datasets"}
+    volume = {"capacity": capacity, "accessModes": modes, "claimRef": claim, "hostPath": {"path": "/unused"}}
+    wanted = {"accessModes": modes, "storageClassName": "", "resources": {"requests": capacity}}
+    for document in (
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": user.namespace}, "spec": volume},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "datasets"}, "spec": wanted},
+    ):
+        done, output = user.apply(document)
+        assert done, output
+    item("old")
+    with ProcessNode(whole_controlplane, f"node-{user.namespace}", tmp_path / "node") as node:
+
+        def create(name: str) -> None:
+            wait_for(lambda: user.create(fetching_pod(name))[0], WAIT, what="the server knows the item")
+
+        def await_log(pod: str, text: str) -> None:
+            wait_for(lambda: text in node.log(user.namespace, pod, "main"), WAIT, what=f"{pod} logs {text}")
+
+        create("first")
+        await_log("first", "taskStarts: Prerequisite/data: fetches the data into /mnt/datasets/data/1-")
+        create("second")
+        await_log("second", "waits for first, which fetches the data (0 of 3600 seconds)")
+        assert user.kubectl("delete", "pod", "first")[0]
+        await_log("second", "fetches the data into /mnt/datasets/data/1-")
+        claimed = tmp_path / "node" / "claims" / user.namespace / "datasets"
+        (claimed / "go").touch()
+        await_log("second", "\nold\n")
+        create("third")
+        await_log("third", "\nold\n")
+        assert "fetches" not in node.log(user.namespace, "third", "main")
+        item("new")
+        dry_run = ("create", "--dry-run=server", "-o", "yaml", "-f", "-")
+        wait_for(
+            lambda: "/data/2-" in user.kubectl(*dry_run, document=fetching_pod("fourth"))[1], WAIT, what="the new item"
+        )
+        create("fourth")
+        await_log("fourth", "\nnew\n")
+        assert sorted(path.read_text() for path in claimed.glob("data/*/data/list")) == ["new\n", "old\n"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from controlplane.objects import read
+from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue
 from jobgate.installation import Installation, objects
 from jobgate.installation.chart import chart
 from jobgate.installation.definitions import definition
@@ -96,6 +97,18 @@ def test_the_chart_gives_what_is_rendered(helm: Path, case: str) -> None:
     assert len(made) == len(objects(KINDS, chosen))
 
 
+def test_kinds_of_the_catalogue_are_values_of_the_chart(helm: Path) -> None:
+    ray, torch = "rayclusters.ray.io", "pytorchjobs.kubeflow.org"
+    values = {"crds": False, "kinds": {ray: True, torch: True}, "deny": [ray]}
+    done = template(helm, values)
+    assert done.returncode == 0, done.stderr
+    entries = [entry for name in (torch, ray) for entry in named_in_catalogue(name)]
+    kinds = KINDS.plus(installable(kinds_of(entries)))
+    chosen = objects(kinds, Installation(create_namespace=False, crds=False, deny=(ray,)))
+    made = {key_of(one): without_helms(one) for one in read(done.stdout) if hook(one) != "pre-delete"}
+    assert made == {key_of(one): one for one in chosen}
+
+
 def test_the_crd_of_a_kind_in_several_versions_is_converted_by_the_release(helm: Path, tmp_path: Path) -> None:
     for name, text in chart(Registry([*KINDS, CREW]), "a chart").items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -110,6 +123,8 @@ def test_the_crd_of_a_kind_in_several_versions_is_converted_by_the_release(helm:
 @pytest.mark.parametrize(
     "values, message",
     [
+        ({"deny": ["dijobs.diengine.opendilab.org"]}, "deny"),
+        ({"kinds": {"trainings.ml.example.com": True}}, "trainings.ml.example.com"),
         ({"replicas": 0}, "replicas"),
         ({"replica": 3}, "replica"),
         ({"kinds": {"dijob": False}}, "dijob"),

@@ -7,15 +7,33 @@ import yaml
 from click.testing import CliRunner
 
 from jobgate.cli import main
+from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.file import read_entries
 
 TORCH = "pytorchjobs.kubeflow.org"
+OWN = "trainings.ml.example.com"
+DESCRIBED = """\
+group: ml.example.com
+versions: [v1]
+kind: Training
+plural: trainings
+like: rayclusters.ray.io
+members: null
+"""
 RAY, JOBSET, RUNTIME = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "clustertrainingruntimes.trainer.kubeflow.org"
 
 
 @pytest.fixture(scope="module")
-def manifests() -> list[dict[str, Any]]:
-    flags = [flag for name in (RAY, JOBSET, RUNTIME, TORCH) for flag in ("--kinds", name)]
+def described(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The file of a kind that is not in the catalogue."""
+    file = tmp_path_factory.mktemp("kinds") / "training.yaml"
+    file.write_text(DESCRIBED)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def manifests(described: str) -> list[dict[str, Any]]:
+    flags = [flag for name in (RAY, JOBSET, RUNTIME, TORCH, described) for flag in ("--kinds", name)]
     result = CliRunner().invoke(main, ["manifests", *flags, "--deny", JOBSET], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return list(yaml.safe_load_all(result.stdout))
@@ -43,12 +61,15 @@ def test_objects_are_validated_but_never_changed(manifests: list[dict[str, Any]]
 
 def test_server_and_controller_read_the_same_entries(manifests: list[dict[str, Any]]) -> None:
     config = named(manifests, "ConfigMap", "jobgate-kinds-")
-    names = [entry.name for text in config["data"].values() for entry in read_entries(text.encode(), "")]
-    assert names == [RAY, JOBSET, RUNTIME, TORCH]
-    for name in ("jobgate-webhook", "jobgate-controller"):
+    (entry,) = read_entries(config["data"][f"{OWN}.yaml"].encode(), "")
+    assert (entry.tasks, entry.members) == (named_in_catalogue(RAY)[0].tasks, None)
+    of_server = [RAY, JOBSET, RUNTIME, TORCH, f"/etc/jobgate/configured/{OWN}.yaml"]
+    # The controller needs only kinds with plugins.
+    for name, expected in (("jobgate-webhook", of_server), ("jobgate-controller", [TORCH])):
         spec = named(manifests, "Deployment", name)["spec"]["template"]["spec"]
         (container,) = spec["containers"]
-        assert f"--kinds=/etc/jobgate/configured/{TORCH}.yaml" in container["args"]
+        given = [arg.removeprefix("--kinds=") for arg in container["args"] if arg.startswith("--kinds")]
+        assert given == expected
         assert {"name": "kinds", "configMap": {"name": config["metadata"]["name"]}} in spec["volumes"]
     server = named(manifests, "Deployment", "jobgate-webhook")["spec"]["template"]["spec"]["containers"][0]["args"]
     assert [arg for arg in server if arg.startswith("--deny")] == [f"--deny={JOBSET}"]

@@ -89,20 +89,23 @@ def test_every_example_is_explained_task_by_task(file: Path) -> None:
 def test_every_sort_of_block_names_its_item() -> None:
     brings = item(
         cmd={"callbacks": [callback("taskStarts", "a", "b"), callback("taskFails", "c")]},
-        pvcStorage={"name": "claim", "mountPath": "/data", "subPath": "x", "readOnly": True},
+        pvcStorage={"name": "claim", "mountPath": "/data", "subPath": "x"},
+        fetch={"commands": ["d"], "pathVariable": "PATH_OF_DATA"},
         env=[{"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
         failurePolicy="Ignore",
     )
-    source = "Prerequisite/item"
+    source, folder = "Prerequisite/item", "/data/item/0-527a5a0f3665adc8"
     assert rows(pod(command=["run"], args=["it all"], env=[{"name": "C", "value": "2"}]), brings) == [
+        ("container a", "command", "fetch: d", f"{source}, failure ignored"),
         ("container a", "command", "taskStarts: a", f"{source}, failure ignored"),
         ("container a", "command", "taskStarts: b", f"{source}, failure ignored"),
         ("container a", "command", "run 'it all'", "template"),
         ("container a", "command", "taskFails: c", f"{source}, failure ignored"),
+        ("container a", "env", f"PATH_OF_DATA={folder}/data", source),
         ("container a", "env", "A=1", source),
         ("container a", "env", "B from secret s k", source),
         ("container a", "env", "C=2", "template"),
-        ("container a", "mounts", "/data: persistentVolumeClaim claim, subPath x, read-only", source),
+        ("container a", "mounts", "/data: persistentVolumeClaim claim, subPath x", source),
     ]
 
 

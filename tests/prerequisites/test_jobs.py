@@ -8,13 +8,13 @@ import pytest
 
 from jobgate.jobs.context import Settings
 from jobgate.jobs.policies import COMMAND
-from jobgate.jobs.prerequisites import wanted, where
+from jobgate.jobs.prerequisites import wanted
 from jobgate.kinds import installed
 from jobgate.plugins import Crew
 from jobgate.pods import digest_of
 from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, asked
+from jobgate.prerequisites.reference import ANNOTATION
 from jobgate.runner.rendering import rendered
 from jobgate.runner.subject import read
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
@@ -315,7 +315,7 @@ def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
     """What the templates of a job name."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
-    return [reference.name for one in asked(job, where(kind)) for reference in one.references]
+    return [reference.name for one in kind.asked(job) for reference in one.references]
 
 
 WITHOUT_FIELD = ["Job", "MxJob", "TorchJob"]

@@ -164,12 +164,13 @@ class _Pool:
         return ""
 
     def full(self, job: Entry) -> str:
-        """Return why a job does not fit now."""
-        more = job.more
-        name = next(name for name, free in self.free.items() if more.get(name, _NOTHING) > max(free, _NOTHING))
-        return (
+        """Return why a job does not fit now: each resource that is short."""
+        more, free = job.more, {name: max(amount, _NOTHING) for name, amount in self.free.items()}
+        return "; ".join(
             f"{self.called} has {_shown(self.capacity[name])} of {name}, the job asks for {_shown(job.demand[name])}, "
-            "and the jobs before it leave less"
+            f"and the jobs before it leave {_shown(amount)}"
+            for name, amount in free.items()
+            if more.get(name, _NOTHING) > amount
         )
 
 
@@ -185,7 +186,7 @@ def admit(
     for job in jobs:
         decision.take(job, job.demand if job.admitted else job.has)
     waits: dict[str, str] = {}
-    for job in sorted((job for job in jobs if not job.admitted), key=lambda job: _rank(queues, job, now)):
+    for job in sorted((job for job in jobs if not job.admitted), key=lambda job: rank(queues, job, now)):
         if job.queue not in queues.queues:
             waits[job.key] = f"there is no queue {job.queue}; the queues are: {', '.join(queues.queues)}"
         elif why := next(filter(None, (pool.too_small(job.demand) for pool in decision.pools_of(job))), ""):
@@ -196,7 +197,7 @@ def admit(
     first = {waiting[0].key: decision.blocked[line] for line, waiting in decision.lines.items() if waiting}
     before = Counter[str]()
     for job in sorted(
-        (job for line in decision.lines.values() for job in line), key=lambda job: _rank(queues, job, now)
+        (job for line in decision.lines.values() for job in line), key=lambda job: rank(queues, job, now)
     ):
         place = _place(before[job.queue], job.queue)
         waits[job.key] = "; ".join(filter(None, (first.get(job.key), place)))
@@ -240,7 +241,7 @@ class _Round:
             self.take(job, job.more)
             self.released.append(self.lines[line].pop(0).key)
             return True
-        self.blocked[line] = lacking[0].full(job)
+        self.blocked[line] = "; ".join(pool.full(job) for pool in lacking)
         contested = any(pool.claimed for pool in lacking)
         for pool in lacking:
             pool.claimed = True  # by this job, or for it: nobody who comes later claims what it waits for
@@ -261,7 +262,7 @@ class _Round:
         while True:
             heads: dict[str, Line] = {}
             ready = [line for line, waiting in self.lines.items() if waiting and line not in self.blocked]
-            for line in sorted(ready, key=lambda line: _rank(queues, self.lines[line][0], now)):
+            for line in sorted(ready, key=lambda line: rank(queues, self.lines[line][0], now)):
                 heads.setdefault(line[0], line)
             chosen, after = select(weights, heads.keys(), turns)
             if chosen is None:
@@ -283,7 +284,7 @@ def _pool(called: str, capacity: Amounts) -> _Pool:
     return _Pool(called, capacity, dict(capacity))
 
 
-def _rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, int, str]:
+def rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, int, str]:
     """Return the place of a job in its queue; the least is the first.
 
     Priorities alone would let a job wait for ever while others of a higher one keep coming.

@@ -88,7 +88,7 @@ def test_reasons_name_the_quota_and_what_is_asked_for() -> None:
     jobs = [runs, entry("x", 2), entry("y", at=1), entry("z", 5), entry("n", queue="none"), entry("m", 9, "b", "lab")]
     found = decided(queues, *jobs, lab=8)
     assert found.waits == {
-        "x": "queue a has 3 of pods, the job asks for 2, and the jobs before it leave less",
+        "x": "queue a has 3 of pods, the job asks for 2, and the jobs before it leave 1",
         "y": "1 other job is before it in queue a",
         "z": "queue a has 3 of pods, and the job asks for 5",
         "n": "there is no queue none; the queues are: a, b",
@@ -100,7 +100,7 @@ def test_a_job_that_waits_knows_its_place_less_exactly_the_more_are_before_it() 
     runs = replace(entry("r"), admitted=True)
     jobs = [entry(f"x{at:03}", namespace="lab" if at % 2 else "home", at=at) for at in range(130)]
     waits = decided(one(1), runs, *jobs).waits
-    assert waits["x000"] == "queue a has 1 of pods, the job asks for 1, and the jobs before it leave less"
+    assert waits["x000"] == "queue a has 1 of pods, the job asks for 1, and the jobs before it leave 0"
     assert waits["x001"] == f"{waits['x000']}; 1 other job is before it in queue a"
     for at, count_ in ((4, "4"), (39, "at least 30"), (49, "at least 40"), (129, "at least 100")):
         assert waits[f"x{at:03}"] == f"{count_} other jobs are before it in queue a"

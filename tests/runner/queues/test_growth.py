@@ -142,7 +142,7 @@ def test_a_released_job_grows_once_its_queue_has_room_and_says_so_until_then() -
     jobs.edit("x", tasks=[task(2)])
     assert jobs.running("x") == 1
     x = jobs.worlds["x"]
-    why = "queue a has 2 of pods, the job asks for 2, and the jobs before it leave less"
+    why = "queue a has 2 of pods, the job asks for 2, and the jobs before it leave 0"
     assert (x.status["phase"], holding(x.status)[-1]) == ("Running", "Running")
     assert why in x.status["conditions"][-1]["message"]
     assert [why in one.message for one in x.events if one.reason == "JobGrowthQueued"] == [True]

@@ -1,0 +1,279 @@
+"""What holds a job back, the most important cause first. Pure: a function of what was read of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+from jobgate.cluster import Resource
+from jobgate.cluster.events import EVENTS
+from jobgate.cluster.lease import LEASES
+from jobgate.doctor.observed import ClusterSnapshot, Ref
+from jobgate.installation.runner import LEASE
+from jobgate.jobs.kind import JobKind
+from jobgate.jobs.progress import RunPhase, TaskProgress
+from jobgate.jobs.runner import REPLACE_LOST_AFTER, runner_of
+from jobgate.jobs.status import is_run
+from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, KUEUE_GROUP, KUEUE_QUEUE, NATIVE_GROUP, POD_GROUPS, VERSIONS
+from jobgate.runner.lost import NODES
+from jobgate.runner.progress import progress_of, tasks_of
+from jobgate.runner.rivals import holder
+from jobgate.runner.seen import CLAIMS, JOBS, PODS, controllers_of
+from jobgate.runner.subject import END, LONG_AGO, Observed, PodSeen, Sight, Subject, later, look, moment, read, uid_of
+from jobgate.runner.uncreated import add_reasons, last_time, why_uncreated
+from jobgate.runner.waiting import GRACE, Cause, Topic, cause_of_group, causes_of_pods, in_order
+from jobgate.runner.workloads import reason_of
+from jobgate.why.nodes import causes_of_nodes
+from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
+
+CLASSES: Final = Resource("storageclasses", "v1", "storage.k8s.io")
+#: Kubernetes' own PodGroups, by version, and those of gang schedulers.
+PODGROUPS: Final = (
+    *(Resource(POD_GROUPS, version, NATIVE_GROUP) for version in VERSIONS),
+    *(Resource(POD_GROUPS, name.rpartition("/")[2], name.rpartition("/")[0]) for name, _ in GROUPS.values()),
+)
+#: Older releases of Kueue serve only the last.
+WORKLOADS: Final = tuple(Resource("workloads", each, KUEUE_CRD.partition(".")[2]) for each in ("v1beta2", "v1beta1"))
+#: Phases, and types of conditions, in which a job of any kind has ended.
+_ENDED: Final = frozenset({"Complete", "Completed", "Succeeded", "Failed", "Finished", "Terminated"})
+#: What to do, by topic; a cause may say it more exactly.
+_FIXES: Final = {
+    Topic.RUNNER: "see kubectl get pods in the namespace of jobgate, and jobgate doctor",
+    Topic.QUEUE: "wait until the jobs before it end, ask for less, or name another queue",
+    Topic.CREATION: "correct the pod template, or have changed what the message names; Kubernetes retries",
+    Topic.GATE: "see kubectl describe pod, and workload for Kueue: the controller of a gate removes it",
+    Topic.SCHEDULER: "check that the scheduler runs that spec.schedulerName of the pod names",
+    Topic.CLAIM: "create it, or correct its name in the pod template",
+    Topic.NODES: "see kubectl describe pod",
+    Topic.GANG: "its pods start together or not at all: free resources, add nodes, or lower its minimum",
+    Topic.NODE: "repair the node; Kubernetes deletes its pods after their tolerationSeconds, 300 by default",
+    Topic.DELETION: "repair the node, or see why the finalizer stays; delete the pod by force only if it cannot run",
+    Topic.IMAGE: "check the name of the image, and that imagePullSecrets may read it",
+    Topic.CONTAINER: "create what is missing, or correct the pod template; see kubectl logs and describe",
+    Topic.CRASH: "see kubectl logs --previous",
+    Topic.ORDER: "see what holds that task back",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a job does: `state` is `waits`, `runs` or `has ended`; and what holds it back, the most important first."""
+
+    job: str
+    state: str
+    message: str
+    causes: Sequence[Cause] = ()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What was read of the cluster about a job; `home` is the namespace of the runner."""
+
+    kind: JobKind
+    document: Mapping[str, Any]
+    seen: ClusterSnapshot
+    home: str
+
+    @cached_property
+    def subject(self) -> Subject | None:
+        """The job as the runner reads it; None if the runner cannot run it."""
+        return read(self.kind, self.document) if runner_of(self.kind) else None
+
+    def all(self, *resources: Resource) -> list[Mapping[str, Any]]:
+        """Return what was listed of resources in the namespace of the job, as far as it could be read."""
+        namespace = text(metadata_of(self.document).get("namespace"))
+        return [stored for resource in resources for stored in self.seen.all(resource, namespace) or ()]
+
+    @cached_property
+    def observed(self) -> Observed:
+        """The objects that belong to the job."""
+        own = {uid_of(self.document)}
+        batches = [batch for batch in self.all(JOBS) if own & controllers_of(batch)]
+        own |= set(map(uid_of, batches))
+        pods = [pod for pod in self.all(PODS) if own & controllers_of(pod)]
+        groups = {uid_of(group): group for group in self.all(*PODGROUPS) if own & controllers_of(group)}
+        workloads = {text(metadata_of(each).get("name")): each for each in self.all(*WORKLOADS)}
+        names = {name for name, each in workloads.items() if own & controllers_of(each)}
+        names |= {text(labels_of(pod).get(KUEUE_GROUP)) for pod in pods} - {""}
+        unadmitted = {name: reason_of(name, workloads.get(name)) for name in names}
+        return Observed(self.seen.now or END, batches, pods, groups=[*groups.values()], unadmitted=unadmitted)
+
+    @cached_property
+    def sight(self) -> Sight | None:
+        """The objects by task, of a job that the runner runs."""
+        return look(self.subject, self.observed) if self.subject and is_run(self.document) else None
+
+    @cached_property
+    def missing(self) -> list[tuple[str, Mapping[str, Any], int]]:
+        """The tasks that lack pods, each with a pod and the number that is missing, as far as that is known."""
+        subject, sight = self.subject, self.sight
+        tasks = subject.tasks if subject and (sight or not self.observed.pods) else {}
+        have = {name: len(seen.newest) for name, seen in sight.tasks.items()} if sight else {}
+        sizes = {name: subject.replicas(name) - have.get(name, 0) for name in tasks} if subject else {}
+        pods = {name: subject.operator.pod(subject.job, task) for name, task in tasks.items()} if subject else {}
+        return [(name, pods[name], size) for name, size in sizes.items() if size > 0]
+
+
+def explain(situation: Situation) -> Answer:
+    """Return why a job waits, or what it does."""
+    document, subject, sight = situation.document, situation.subject, situation.sight
+    metadata, status = metadata_of(document), mapping(document.get("status"))
+    job = f"{situation.kind.kind} {metadata.get('namespace')}/{metadata.get('name')}"
+    words = [entry.get("type") for _, entry in objects(status.get("conditions")) if entry.get("status") == "True"]
+    words += [status.get("phase"), mapping(status.get("state")).get("phase")]
+    end = subject.runner.end_phase(status) if subject else next((word for word in words if word in _ENDED), None)
+    if end:
+        return Answer(job, "has ended", ": ".join(filter(None, (end, _message(status)))))
+    phases = [PodSeen(pod, 0).phase for pod in situation.observed.pods]
+    message = f"{phases.count('Running')} of {len(phases)} pods run"
+    runs = "Running" in phases and "Pending" not in phases
+    if subject and sight:
+        progress = progress_of(subject, sight)
+        runs, message = progress.phase is RunPhase.RUNNING, progress.message
+    causes = [cause._replace(fix=cause.fix or _FIXES.get(cause.topic, "")) for cause in _causes(situation)]
+    return Answer(job, "runs" if runs else "waits", message, tuple(in_order(causes)))
+
+
+def _causes(situation: Situation) -> Iterator[Cause]:
+    yield from _of_job(situation)
+    yield from _of_creation(situation)
+    yield from (claims := [*_of_claims(situation)])
+    yield from _of_pods(situation, lacks_claims=bool(claims))
+    if situation.subject and situation.sight and situation.subject.state.admitted:
+        yield from _of_order(situation.subject, tasks_of(situation.subject, situation.sight))
+
+
+def _of_job(situation: Situation) -> Iterator[Cause]:
+    """Yield why nothing is done for a job, whatever its pods are like."""
+    document, subject, observed = situation.document, situation.subject, situation.observed
+    metadata, status, suspended = (
+        metadata_of(document),
+        mapping(document.get("status")),
+        spec_of(document).get("suspend"),
+    )
+    lease = situation.seen.get(LEASES, LEASE, situation.home)
+    created = moment(metadata.get("creationTimestamp")) or LONG_AGO
+    queue, message = text(labels_of(document).get(KUEUE_QUEUE)), _message(status)
+    if is_run(document) and lease is not None and not holder(lease, observed.now):
+        what = f"jobgate's runner is not running: nobody holds Lease {situation.home}/{LEASE}"
+        yield Cause(Topic.RUNNER, what)
+    elif not status and not observed.pods and later(created, GRACE) < observed.now:
+        fix = f"install its operator, or let jobgate run its kind: --run {situation.kind.qualified_plural}"
+        yield Cause(Topic.RUNNER, "no operator and no runner has taken it up", fix)
+    if metadata.get("deletionTimestamp"):
+        yield Cause(Topic.STOPPED, f"it is being deleted; finalizers: {', '.join(metadata.get('finalizers', ()))}")
+    if subject and subject.runner.is_paused(status):
+        yield Cause(Topic.STOPPED, "it is paused", "continue it with the client that paused it")
+    if suspended is True and queue:
+        why = "; ".join(filter(None, observed.unadmitted.values())) or "see kubectl get workloads"
+        yield Cause(Topic.QUEUE, f"Kueue has not admitted it to queue {queue}: {why}")
+    elif suspended is True:
+        yield Cause(Topic.STOPPED, "it is suspended", "set spec.suspend to false")
+    elif subject and subject.state.held:
+        fix = "annotate the job with jobgate.dev/command=ResumeJob"
+        yield Cause(Topic.STOPPED, f"no pod runs since {subject.state.held}", fix)
+    elif (subject and is_run(document) and subject.queued) or "more than was released waits: " in message:
+        fix = "" if "before it" in message else "name another queue, ask for less, or have the queue changed"
+        yield Cause(Topic.QUEUE, message or "the queues have not decided yet", fix)
+
+
+def _of_creation(situation: Situation) -> Iterator[Cause]:
+    """Yield why pods cannot be created."""
+    reasons: dict[str, tuple[datetime, str]] = {}
+    add_reasons(reasons, (event for event in situation.all(EVENTS) if event.get("reason") == "FailedCreate"))
+    last, why = reasons.get(uid_of(situation.document), (LONG_AGO, ""))
+    newest = max((PodSeen(pod, 0).created for pod in situation.observed.pods), default=LONG_AGO)
+    own = [f"pods cannot be created: {why}"] if why and last >= newest else []
+    yield from (Cause(Topic.CREATION, what) for what in (*own, *why_uncreated(situation.observed, reasons)))
+
+
+def _of_claims(situation: Situation) -> Iterator[Cause]:
+    """Yield the claims that keep pods from running, or will keep those that are missing."""
+    claims = {text(metadata_of(claim).get("name")): claim for claim in situation.all(CLAIMS)}
+    subject, namespace = situation.subject, text(metadata_of(situation.document).get("namespace"))
+    listed = situation.seen.all(CLAIMS, namespace) is not None
+    created = subject.runner.claims(subject.job) if subject else {}
+    names = dict.fromkeys(name for name, spec in created.items() if spec is None)
+    for pod in (*situation.observed.pods, *(pod for _, pod, _ in situation.missing)):
+        sources = (mapping(volume.get("persistentVolumeClaim")) for _, volume in objects(spec_of(pod).get("volumes")))
+        names |= dict.fromkeys(text(source["claimName"]) for source in sources if source)
+    for name in names:
+        claim = claims.get(name, {})
+        event, of_class = _last_event(situation, claim), text(spec_of(claim).get("storageClassName"))
+        phase = text(mapping(claim.get("status")).get("phase"))
+        if not claim and created.get(name) is None and listed:
+            yield Cause(Topic.CLAIM, f"PersistentVolumeClaim {name} does not exist")
+        elif claim and phase != "Bound" and event.get("reason") not in {"WaitForFirstConsumer", "WaitForPodScheduled"}:
+            absent = situation.seen.objects.get(Ref(CLASSES, of_class), claim) is None
+            what = f"{name} is {phase or 'Pending'}{f': StorageClass {of_class} does not exist' if absent else ''}"
+            fix = f"see kubectl describe pvc {name}"
+            yield Cause(Topic.CLAIM, f"PersistentVolumeClaim {what}", fix, text(event.get("message")))
+
+
+def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
+    """Yield what holds pods back, with what nodes lack instead of the scheduler's message if that is known."""
+    observed, seen = situation.observed, situation.seen
+    nodes, running = (seen.all(each) if Ref(each) in seen.lists else None for each in (NODES, PODS))
+    pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
+    queue = next((name for pod in observed.pods if (name := text(labels_of(pod).get(KUEUE_QUEUE)))), "")
+    found, _ = causes_of_pods(pods.items(), observed.now, queue, observed.unadmitted)
+    said = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
+    unplaced = [(name, spec_of(pods[name].document)) for name in said]
+    lacking = [*causes_of_nodes(unplaced, nodes or (), running)] if nodes is not None else []
+    yield from (cause._replace(detail=f"the scheduler reports: {said[cause.pods[0]]}") for cause in lacking)
+    known = {name for cause in lacking for name in cause.pods}
+    for cause in found:
+        names = tuple(name for name in cause.pods if name not in known)
+        end = moment(metadata_of(pods[cause.pods[0]].document).get("deletionTimestamp"))
+        until = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC, by default of --replace-lost-after" if end else ""
+        detail = (
+            f"the runner replaces it at {until}, unless others can write to its volumes"
+            if "node" in cause.what and end
+            else cause.detail
+        )
+        if names and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
+            yield cause._replace(pods=names, detail=detail)
+    if nodes is not None:
+        yield from causes_of_nodes(((name, spec_of(pod)) for name, pod, _ in situation.missing), nodes, None)
+    if not all(spec_of(pod).get("nodeName") for pod in observed.pods) or not pods:
+        yield from filter(None, map(cause_of_group, observed.groups))
+    held = {name for cause in found for name in cause.pods}
+    starting = {name: pod for name, pod in pods.items() if name not in held and pod.phase == "Pending"}
+    for name, pod in starting.items():
+        for status in pod.all_containers:
+            if since := mapping(mapping(status.get("state")).get("running")).get("startedAt"):
+                yield Cause(Topic.CONTAINER, f"init container {status.get('name')} runs since {since}", pods=(name,))
+        event = _last_event(situation, pod.document)
+        if event.get("type") == "Warning":
+            yield Cause(Topic.CONTAINER, f"{event.get('reason')}: {event.get('message')}", pods=(name,))
+
+
+def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[Cause]:
+    """Yield the tasks that wait for others."""
+    for name, task in tasks.items():
+        condition = subject.start_condition(name)
+        awaited = [condition.gate] if condition.gate else []
+        for other, ends in condition.tasks:
+            if of := tasks.get(other):
+                count = f"{of.succeeded if ends else of.ready + of.succeeded} of {of.replicas if ends else of.minimum}"
+                awaited.append(f"task {other}, of which {count} pods have {'succeeded' if ends else 'started'}")
+        if task.replicas and not task.released and not condition.is_met(tasks):
+            joined = (" or " if condition.any_suffices else " and ").join(awaited)
+            yield Cause(Topic.ORDER, f"task {name} waits for {joined}")
+
+
+def _last_event(situation: Situation, stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the last Event about an object; empty if there is none."""
+    events = situation.all(EVENTS) if stored else ()
+    about = (event for event in events if mapping(event.get("involvedObject")).get("uid") == uid_of(stored))
+    return max(about, key=last_time, default={})
+
+
+def _message(status: Mapping[str, Any]) -> str:
+    """Return the message of the newest condition of a job that holds, or of its state."""
+    conditions = [entry for _, entry in objects(status.get("conditions")) if entry.get("status") == "True"]
+    texts = [*(entry.get("message") for entry in reversed(conditions)), mapping(status.get("state")).get("message")]
+    return next((message for message in map(text, (*texts, status.get("reason"))) if message), "")

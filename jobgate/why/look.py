@@ -1,0 +1,51 @@
+"""Reads what `causes` needs, with the rights of the caller. What may not be read is skipped, and known as such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jobgate.cluster.client import Client
+from jobgate.cluster.events import EVENTS
+from jobgate.cluster.lease import LEASES
+from jobgate.doctor.jobs import resource_of
+from jobgate.doctor.look import CannotDiagnose, SnapshotReader
+from jobgate.doctor.observed import NotChecked, Ref
+from jobgate.installation.runner import LEASE
+from jobgate.jobs.kind import JobKind
+from jobgate.runner.lost import NODES
+from jobgate.runner.seen import CLAIMS, JOBS, PODS
+from jobgate.why.causes import CLASSES, PODGROUPS, WORKLOADS, Situation
+from webhook.values import mapping, spec_of, text
+
+
+async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace: str, home: str) -> Situation:
+    """Return what is known of the job with a name, of one of some kinds. `home` is the namespace of the runner.
+
+    Raises:
+        CannotDiagnose: there is no such job or more than one, or the API server does not let it be read.
+    """
+    reader = SnapshotReader(client)
+    await reader.first()
+    refs = {kind.qualified_plural: (kind, Ref(resource_of(kind), name, namespace)) for kind in kinds}
+    await reader.gather(*(ref for _, ref in refs.values()))
+    stored = {plural: reader.seen.objects.pop(ref) for plural, (_, ref) in refs.items()}
+    jobs = {plural: job for plural, job in stored.items() if job is not None and not isinstance(job, NotChecked)}
+    if len(jobs) != 1:
+        unknown = sorted({job.why for job in stored.values() if isinstance(job, NotChecked)})
+        several = f"name one of {', '.join(f'{plural}/{name}' for plural in jobs)}" if jobs else ""
+        raise CannotDiagnose(
+            several or "; ".join(unknown) or f"there is no {name} in namespace {namespace} among {', '.join(refs)}"
+        )
+    ((plural, job),) = jobs.items()
+    lists = (PODS, JOBS, EVENTS, CLAIMS, *PODGROUPS, *WORKLOADS)
+    await reader.gather(*(Ref(resource, "", namespace) for resource in lists), Ref(LEASES, LEASE, home))
+    situation = Situation(refs[plural][0], job, reader.seen, home)
+    pending = [
+        text(spec_of(claim).get("storageClassName"))
+        for claim in situation.all(CLAIMS)
+        if mapping(claim.get("status")).get("phase") != "Bound"
+    ]
+    await reader.gather(*(Ref(CLASSES, name) for name in pending if name))
+    if situation.missing or not all(spec_of(pod).get("nodeName") for pod in situation.observed.pods):
+        await reader.gather(Ref(NODES), Ref(PODS))
+    return situation

@@ -1,0 +1,95 @@
+"""The doctor knows the configured kinds of an installation, and finds what is wrong with their files and CRDs."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue
+from jobgate.configured.file import read_entries
+from jobgate.doctor.observed import CONFIG_MAPS, Ref
+from tests.doctor.world import SERVER, SYSTEM, World, sound
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+RAY, OWN = "rayclusters.ray.io", "trainings.ml.example.com"
+DESCRIBED = b"""
+group: ml.example.com
+versions: [v2, v1]
+kind: Training
+plural: trainings
+operator: {name: the training operator}
+tasks:
+- {each: .spec.roles, name: role, replicas: count, template: pod}
+"""
+
+
+def crd(name: str, *versions: str, served: bool = True) -> dict[str, Any]:
+    listed = [{"name": version, "served": served} for version in versions]
+    return {"kind": "CustomResourceDefinition", "metadata": {"name": name}, "spec": {"versions": listed}}
+
+
+@pytest.fixture
+def world() -> World:
+    """An installation with a kind of the catalogue, which is denied, and with a described one."""
+    entries = [*named_in_catalogue(RAY), *read_entries(DESCRIBED, "training.yaml")]
+    world = sound(NOW, described=installable(kinds_of(entries)), deny=(RAY,))
+    world.show(world.current)
+    world.put(crd(RAY, "v1", "v1alpha1"), crd(OWN, "v2", "v1"))
+    return world
+
+
+def test_an_installation_with_configured_kinds_has_no_fault(world: World) -> None:
+    assert world.diagnosed() == []
+    _, expected = world.looked()
+    assert [kind.qualified_plural for kind in expected.kinds][-2:] == [RAY, OWN]
+    assert expected.installation.deny == (RAY,)
+
+
+def config_map(world: World) -> dict[str, Any]:
+    (found,) = [one for ref, one in world.objects.items() if ref.name.startswith("jobgate-kinds-")]
+    return found
+
+
+def invalid(world: World) -> None:
+    config_map(world)["data"][f"{OWN}.yaml"] = "group: ml.example.com\nkind: training\n"
+
+
+def without_file(world: World) -> None:
+    config_map(world)["data"].clear()
+
+
+def without_entry(world: World) -> None:
+    found = world.get("ValidatingWebhookConfiguration", "jobgate")
+    found["webhooks"] = [one for one in found["webhooks"] if not one["name"].startswith(OWN)]
+
+
+def ignoring(world: World) -> None:
+    world.entry("Validating", f"{RAY}.validate")["failurePolicy"] = "Ignore"
+
+
+@pytest.mark.parametrize(
+    ("plant", "fault", "says"),
+    [
+        (invalid, "kind-description-invalid", f"{OWN}.yaml:2: kind: string should match pattern"),
+        (without_file, "kind-description-invalid", "is neither in the catalogue nor in the ConfigMap"),
+        (lambda world: world.remove("CustomResourceDefinition", RAY), "kind-crd-missing", "not found"),
+        (lambda world: world.put(crd(OWN, "v1")), "kind-version-not-served", "serves v1, but v2 is described"),
+        (lambda world: world.put(crd(OWN, "v2", served=False)), "kind-version-not-served", "serves no version"),
+        (without_entry, "entry-missing", f"{OWN}.validate.jobgate.dev"),
+        (ignoring, "failure-policy-differs", "Ignore"),
+    ],
+)
+def test_a_fault_of_a_configured_kind_is_found(
+    world: World, plant: Callable[[World], None], fault: str, says: str
+) -> None:
+    plant(world)
+    found = [each for each in world.diagnosed() if each.id == fault]
+    assert any(says in f"{each.where} {each.what}" for each in found), world.diagnosed()
+
+
+def test_descriptions_that_cannot_be_read_are_no_fault(world: World) -> None:
+    name = config_map(world)["metadata"]["name"]
+    world.unseen[Ref(CONFIG_MAPS, name, SYSTEM)] = "this account cannot get configmaps"
+    assert "kind-description-invalid" not in [each.id for each in world.diagnosed()]
+    assert world.get("Deployment", SERVER, SYSTEM)
