@@ -81,6 +81,18 @@ def value_at(value: Any, steps: Iterable[str | int]) -> Any:
     return value
 
 
+def with_value(value: Any, steps: tuple[str | int, ...], new: Any) -> Any:
+    """Return JSON with another value at a path; unchanged if what would contain the value does not exist."""
+    if not steps:
+        return new
+    first, rest = steps[0], steps[1:]
+    if isinstance(value, list) and isinstance(first, int) and first < len(value):
+        return [*value[:first], with_value(value[first], rest, new), *value[first + 1 :]]
+    if isinstance(value, dict) and (first in value or not rest):
+        return {**value, first: with_value(value.get(first), rest, new)}
+    return value
+
+
 def spec_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the spec of an object."""
     return mapping(mapping(document).get("spec"))

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from crdgen import CustomResource
 from jobgate.jobs.context import is_forgetful
+from jobgate.jobs.elastic import ELASTIC
 from jobgate.jobs.job import SHARED_FIELDS, Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
@@ -24,7 +25,7 @@ from webhook.kind import Rewrite
 from webhook.view import json_name
 
 #: The annotations that are reviewed in jobs of all kinds; kubectl's last-applied annotation only causes a warning.
-REVIEWED: Final = (ANNOTATION, RECORD, COMMAND)
+REVIEWED: Final = (ANNOTATION, RECORD, COMMAND, ELASTIC)
 
 #: The attribute of a rule's function with the resources that it looks up.
 _LOOKED_UP: Final = "looked_up"

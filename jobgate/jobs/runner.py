@@ -138,6 +138,20 @@ class Runner(ABC, Generic[Spec]):
         """Return the number of pods of a task."""
         return task.replicas
 
+    #: What a job of the kind must have to be elastic; for messages.
+    elastic_needs: str = "the pods of this kind know their number from the start, so it cannot change"
+
+    def elastic(self, job: Job[Spec]) -> Mapping[str, tuple[int, int]]:
+        """Return the tasks whose number of pods may change while they run, by name, with minimum and maximum.
+
+        Of a task, the pods with the highest indexes are added and taken away. Only tasks whose program can bear that.
+        """
+        return {}
+
+    def is_preemptible(self, job: Job[Spec]) -> bool:
+        """Return whether the job shrinks before others, whatever its priority."""
+        return False
+
     def start_condition(self, job: Job[Spec], task: Task) -> StartCondition:
         """Return what a task waits for: by default the tasks in `dependsOn`. Called until its pods are created."""
         if task.depends_on is None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobgate.jobs.kind import JobKind
 from webhook import Phase
-from webhook.values import mapping
+from webhook.values import with_value
 
 #: The name of the subresource, and its apiVersion and kind in requests.
 SCALE: Final = "scale"
@@ -26,21 +26,11 @@ def scale_path(kind: JobKind) -> str:
 
 def scaled(kind: JobKind, document: Mapping[str, Any], replicas: int) -> dict[str, Any]:
     """Return a job with another number of replicas; unchanged if it has no such field."""
-    return _with(document, _steps(kind), replicas)
+    steps = _steps(kind)
+    return {**(with_value(document, steps, replicas) if steps else document)}
 
 
 def _steps(kind: JobKind) -> tuple[str, ...]:
     versions = kind.resource.versions if kind.resource else ()
     scale = next((version.scale for version in versions if version.storage), None)
     return tuple(scale.replicas.split(".")[1:]) if scale else ()
-
-
-def _with(value: Mapping[str, Any], steps: tuple[str, ...], replicas: int) -> dict[str, Any]:
-    if not steps:
-        return dict(value)
-    first, *rest = steps
-    if not rest:
-        return {**value, first: replicas}
-    if first not in value:
-        return dict(value)
-    return {**value, first: _with(mapping(value[first]), tuple(rest), replicas)}

@@ -44,6 +44,10 @@ class RunnerState(Model):
     started: Annotated[
         dict[str, _Count] | None, Doc("Number of pods in this attempt that have all been ready, by task.")
     ] = None
+    sizes: Annotated[dict[str, _Count] | None, Doc("Number of pods that an elastic job was given, by task.")] = None
+    resized: Annotated[str | None, Doc("Time at which the sizes were given.")] = None
+    why: Annotated[str | None, Doc("Why the sizes were changed last.")] = None
+    wishes: Annotated[dict[str, _Count] | None, Doc("Number of pods that pods of the job asked for, by task.")] = None
     notify: Annotated[bool | None, Doc("Whether the end of the job is still to be reported to an address.")] = None
 
 

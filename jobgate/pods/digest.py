@@ -13,6 +13,7 @@ import msgspec
 
 from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.crew import crew_of
+from jobgate.jobs.elastic import given_sizes, resized
 from jobgate.jobs.job import job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import is_run
@@ -74,7 +75,7 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
     metadata = metadata_of(document)
     namespace, name, uid = (text(metadata.get(key)) for key in ("namespace", "name", "uid"))
     try:
-        job = job_of(kind, as_stored(kind, document, Context(settings, namespace=namespace, name=name)))
+        job, _ = resized(job_of(kind, as_stored(kind, document, Context(settings, namespace=namespace, name=name))))
         if not job.has_readable_tasks:
             return UnusableJob(uid, UNREADABLE)
         crew = crew_of(
@@ -151,10 +152,10 @@ class Digests:
 def _seal(document: dict[str, Any]) -> bytes:
     """Return a fingerprint of a job without the fields that every write changes, and without its status.
 
-    But it includes whether jobgate runs the job.
+    But it includes whether jobgate runs the job, and the sizes that it has given.
     """
     metadata = {key: value for key, value in metadata_of(document).items() if key not in _CHANGING}
-    content = {**document, "metadata": metadata, "status": is_run(document)}
+    content = {**document, "metadata": metadata, "status": [is_run(document), given_sizes(document)]}
     return blake2b(msgspec.json.encode(content), digest_size=32).digest()  # orjson writes no more than 254 levels
 
 

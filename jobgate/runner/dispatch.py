@@ -8,15 +8,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from operator import is_
 from typing import Any, Final
 
 from jobgate.cluster import Informer, Resource
+from jobgate.jobs.elastic import opts_in
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
-from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queue, Queues, admit
+from jobgate.runner.elastic.decision import ElasticJob, Step, decide
+from jobgate.runner.elastic.sizes import elastic_job, sizes_now
+from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queue, Queues, admit, pool_keys, sum_of
 from jobgate.runner.queues.demand import (
     ENTRY_BYTES,
     Demand,
@@ -111,11 +115,13 @@ class _Counted:
         key: key of the job.
         generation: its generation.
         why: why it gets no room, or no more, however much is free; empty if nothing prevents it.
+        step: the sizes of its elastic tasks that were given last; None if it is not known what it asks for.
     """
 
     key: JobKey
     generation: Any
     why: str
+    step: Step | None
 
 
 class Dispatcher:
@@ -196,7 +202,7 @@ class Dispatcher:
                 )
             await asyncio.sleep(SETTLE)
             with suppress(TimeoutError):
-                async with asyncio.timeout(RESYNC):
+                async with asyncio.timeout(min(RESYNC, self._queues.hold)):
                     await self._changed.wait()
 
     def decide(self) -> None:
@@ -206,6 +212,7 @@ class Dispatcher:
             LookupError: the jobs are not known.
         """
         now, entries, jobs = self._caches.clock(), list[Entry](), dict[str, _Counted]()
+        elastic = list[ElasticJob]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
         uids = set[str]()
@@ -223,11 +230,19 @@ class Dispatcher:
             # Requests that are not known by task cannot be compared with batch Jobs.
             no_more = unknown if demand.pods else NO_ROOM
             why = demand.gate or unknown or self._lacking.get(uid, "") if waits else no_more
-            jobs[uid] = _Counted(key, generation, why)
+            batches = [] if unknown else self._caches.seen.batches(uid, key[1])
+            queue = self._queue_of(demand, state, key[1])
+            step = self._last_step(demand, document, state, batches, queue)
+            jobs[uid] = _Counted(key, generation, why, None if no_more else step)
             if waits and why:
                 continue
-            batches = [] if unknown else self._caches.seen.batches(uid, key[1])
-            entries.append(self._entry(demand, document, state, Observed(now, batches), blocked=bool(why)))
+            if step.sizes != state.sizes:
+                self._covered.pop(uid, None)
+            demand = demand.at(step.sizes or {name: own.replicas for name, own in demand.bounds.items()})
+            entry = self._entry(demand, document, state, Observed(now, batches), queue, blocked=bool(why))
+            entries.append(entry)
+            if state.admitted and not why and step.sizes and not _is_left_alone(kind, document):
+                elastic.append(_elastic_job(entry, demand, state, step.sizes, batches, now))
             if key[1] in limited:
                 observed = Observed(now) if unknown else self._caches.seen.observed(uid, key[1], now)
                 sight = sorted_by_task(demand.pods, state, observed)
@@ -239,15 +254,30 @@ class Dispatcher:
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         admission = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = admission.memory
-        self._store_verdicts(jobs, entries, admission.waits)
+        steps = decide(elastic, admission.pools, now, self._queues.hold)
+        grows = {job.key: job.growth(steps[job.key]) for job in elastic if job.key in steps}
+        self._store_verdicts(jobs, entries, admission.waits, steps, grows)
 
-    def _store_verdicts(self, jobs: Mapping[str, _Counted], entries: Iterable[Entry], waits: Mapping[str, str]) -> None:
-        """Remember the verdicts, and reconcile the jobs whose verdict has changed."""
-        before, self._verdicts = self._verdicts, {uid: Verdict(job.why, job.generation) for uid, job in jobs.items()}
+    def _store_verdicts(
+        self,
+        jobs: Mapping[str, _Counted],
+        entries: Iterable[Entry],
+        waits: Mapping[str, str],
+        steps: Mapping[str, Step],
+        grows: Mapping[str, Amounts],
+    ) -> None:
+        """Remember the verdicts, and reconcile the jobs whose verdict has changed. `grows` is what steps need more."""
+        before, self._verdicts = (
+            self._verdicts,
+            {uid: Verdict(job.why, job.generation, step=job.step) for uid, job in jobs.items()},
+        )
         for entry in entries:
             job, why = jobs[entry.key], waits.get(entry.key, "")
             granted = {} if job.why or entry.key in self._covered else entry.has if why else entry.demand
-            self._verdicts[entry.key] = Verdict(why or job.why, job.generation, entry.queue, granted, entry.since)
+            if more := grows.get(entry.key):
+                granted = sum_of([(entry.demand, 1), (more, 1)])
+            step = steps.get(entry.key, job.step)
+            self._verdicts[entry.key] = Verdict(why or job.why, job.generation, entry.queue, granted, entry.since, step)
         for uid, verdict in self._verdicts.items():
             if before.get(uid) != verdict:
                 self._moved(jobs[uid].key)
@@ -266,8 +296,36 @@ class Dispatcher:
         informers: Iterable[Informer[Any]] = (*jobs, *self._caches.seen.informers.values(), self.quotas)
         return next(filter(None, (informer.why_incomplete(namespace) for informer in informers)), "")
 
+    def _queue_of(self, demand: Demand, state: RunState, namespace: str) -> str:
+        return state.queue or demand.queue or (namespace if namespace in self._queues.queues else DEFAULT)
+
+    def _last_step(
+        self,
+        demand: Demand,
+        document: Mapping[str, Any],
+        state: RunState,
+        batches: Iterable[Mapping[str, Any]],
+        queue: str,
+    ) -> Step:
+        """Return the sizes that an elastic job was given last, even before they are stored; none for another job."""
+        asked, of_queue = opts_in(document), self._queues.queues.get(queue, Queue()).elastic
+        if not demand.pods or not demand.bounds or not (of_queue if asked is None else asked):
+            return Step({})
+        (uid, generation), sizes = _version(document), sizes_now(demand.bounds, state, batches)
+        before = self._verdicts.get(uid)
+        if state.admitted and before and before.generation == generation and before.step and before.step.sizes:
+            return before.step if before.step.sizes != sizes else Step(sizes, state.why)
+        return Step(sizes)
+
     def _entry(
-        self, demand: Demand, document: Mapping[str, Any], state: RunState, observed: Observed, *, blocked: bool
+        self,
+        demand: Demand,
+        document: Mapping[str, Any],
+        state: RunState,
+        observed: Observed,
+        queue: str,
+        *,
+        blocked: bool,
     ) -> Entry:
         metadata, (uid, generation) = metadata_of(document), _version(document)
         namespace, before = text(metadata.get("namespace")), self._verdicts.get(uid)
@@ -294,7 +352,7 @@ class Dispatcher:
             since = before.since if before and before.why else since
         return Entry(
             key=uid,
-            queue=state.queue or demand.queue or (namespace if namespace in self._queues.queues else DEFAULT),
+            queue=queue,
             namespace=namespace,
             demand=asks,
             since=since,
@@ -331,6 +389,32 @@ class Dispatcher:
                 if quota := self.quotas.get(name, namespace):
                     quotas[namespace].append(quota)
         return quotas
+
+
+def _elastic_job(
+    entry: Entry,
+    demand: Demand,
+    state: RunState,
+    sizes: Mapping[str, int],
+    batches: Sequence[Mapping[str, Any]],
+    now: datetime,
+) -> ElasticJob:
+    """Return a job that runs, for a decision about its size. A decision that is not stored yet counts as made now."""
+    job = elastic_job(entry.key, demand.bounds, state, sizes, batches, demand.pods)
+    counted, uses = (
+        entry.demand if entry.admitted else entry.has,
+        sum_of((demand.pods[name], size) for name, size in demand.sizes.items()),
+    )
+    return replace(
+        job,
+        since=job.since if sizes == state.sizes else now,
+        ready=job.ready and entry.admitted,
+        pools=pool_keys(entry),
+        leaving={name: amount - uses.get(name, Decimal(0)) for name, amount in counted.items()},
+        priority=entry.priority,
+        preemptible=demand.preemptible,
+        arrival=entry.arrival,
+    )
 
 
 def _same(left: Sequence[object], right: Sequence[object]) -> bool:

@@ -54,7 +54,7 @@ def gangs(subject: Subject) -> list[Gang]:
     if len(waves) == 1:
         (names,) = waves.values()
         return [_gang(subject, subject.crew.name, names, minimum)]
-    minima = [(names, max(sum(_minimum(subject, name) for name in names), subject.floor)) for names in waves.values()]
+    minima = [(names, max(sum(map(subject.minimum, names)), subject.floor)) for names in waves.values()]
     return [_gang(subject, subject.batch_name(names[0]), names, minimum) for names, minimum in minima if minimum]
 
 
@@ -73,11 +73,6 @@ def _kueue_group(subject: Subject, name: str) -> str:
     # A name that is cut loses the task: a digest distinguishes the gangs of a job.
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
     return group_name(name, f"{digest}-{suffix}")
-
-
-def _minimum(subject: Subject, name: str) -> int:
-    minimum = subject.tasks[name].min_available
-    return subject.replicas(name) if minimum is None else min(minimum, subject.replicas(name))
 
 
 def in_gang(gang: Gang, grouping: Grouping, template: Mapping[str, Any]) -> dict[str, Any]:

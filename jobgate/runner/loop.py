@@ -25,6 +25,7 @@ from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, ignores_queues
+from jobgate.runner.elastic.sizes import alone, rests_for
 from jobgate.runner.gangs import given_up
 from jobgate.runner.lost import LostPods
 from jobgate.runner.notify import Notifier
@@ -192,6 +193,9 @@ class JobReconciler:
         observed = await self._observed(key, subject)
         if self._dispatcher is not None:
             subject = self._dispatcher.placed(subject, observed)
+        else:
+            subject = alone(subject, observed)
+            self._look_again(key, rests_for(subject, observed))
         if self._notifier is not None:
             subject = replace(subject, notifies=self._notifier.wants(key, subject, observed))
         if subject.verdict == UNDECIDED and is_run(document):

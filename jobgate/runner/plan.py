@@ -150,7 +150,7 @@ def _acted(subject: Subject, sight: Sight, result: Outcome) -> Iterator[Action]:
 
 
 def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
-    """Return the write by which a job leaves its queue, gives up its place, or is counted with other resources.
+    """Return the write by which a job leaves its queue, gives up its place, or gets another size or other resources.
 
     It is written without queues, too, so that running jobs go on when queues are switched on.
     """
@@ -162,11 +162,25 @@ def _queue_changes(subject: Subject, sight: Sight) -> list[Action]:
         after = state.renewed(replaced_of(subject, sight)) if subject.in_kueue else state
         return [SetState(after.waiting().written())]
     after = replace(state, admitted=True, queue=subject.queue, released=subject.released)
+    if subject.step is not None and subject.step.sizes != state.sizes:
+        given = f"{sight.observed.now:%Y-%m-%dT%H:%M:%SZ}" if subject.step.sizes else ""
+        after = replace(after, sizes=subject.step.sizes, resized=given, why=subject.step.why)
     if after == state:
         return []
-    left_queue = not state.admitted and subject.verdict is not None
-    event = RecordEvent("Normal", "JobDequeued", "the job has left its queue", _version(subject))
-    return [SetState(after.written()), *([event] if left_queue else [])]
+    events = [*_resizing(subject, after)]
+    if not state.admitted and subject.verdict is not None:
+        events = [RecordEvent("Normal", "JobDequeued", "the job has left its queue", _version(subject))]
+    return [SetState(after.written()), *events]
+
+
+def _resizing(subject: Subject, after: RunState) -> Iterator[Action]:
+    """Yield the Events of a step: which tasks grow or shrink, and why."""
+    for name, size in after.sizes.items():
+        before = subject.replicas(name) if name in subject.tasks else size
+        if size != before and after.why:
+            what = "ScalingUp" if size > before else "ScalingDown"
+            message = f"task {name} gets {size} pods instead of {before}: {after.why}"
+            yield RecordEvent("Normal", what, message, _version(subject))
 
 
 def _deletions_stored(subject: Subject, sight: Sight, result: Outcome) -> list[Action]:

@@ -13,6 +13,7 @@ import orjson
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.objects import ObjectClient
 from jobgate.controller.territory import Territory
+from jobgate.jobs.elastic import given_sizes
 from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins.queueing import Grouping
@@ -105,7 +106,7 @@ class JobReader:
 
     def read(self, key: JobKey, kind: JobKind, document: Mapping[str, Any]) -> Subject | None:
         """Read a job of the cache; None if it does not fit its schema."""
-        counts = [metadata_of(document).get(field) for field in _COUNTS]
+        counts = [*(metadata_of(document).get(field) for field in _COUNTS), given_sizes(document)]
         known, subject, _ = self._known.get(key, (None, None, 0))
         if known != counts:
             self.forget(key)

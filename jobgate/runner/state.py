@@ -41,6 +41,10 @@ class RunState:
         asked: action that a user asked for by the annotation, until it is carried out.
         phase: phase that the status reports.
         started: by task, number of pods in this attempt that have all been ready.
+        sizes: by elastic task, number of pods that the job was given; empty if its size is that of its spec.
+        resized: when the sizes were given last, as a timestamp.
+        why: why they were changed last.
+        wishes: by elastic task, number of pods that the job's own pods have asked for, if they have.
         notify: whether the end of the job is still to be reported to an address.
     """
 
@@ -56,6 +60,10 @@ class RunState:
     asked: str = ""
     phase: str = ""
     started: Mapping[str, _Count] = field(default_factory=dict)
+    sizes: Mapping[str, _Count] = field(default_factory=dict)
+    resized: str = ""
+    why: str = ""
+    wishes: Mapping[str, _Count] = field(default_factory=dict)
     notify: bool = False
 
     @classmethod

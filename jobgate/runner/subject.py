@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of
+from jobgate.jobs.elastic import FIXED, Bounds, resized
 from jobgate.jobs.gangs import total_pods
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
@@ -23,6 +24,7 @@ from jobgate.names import DOMAIN
 from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System
+from jobgate.runner.elastic.decision import Step
 from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.state import RunState
 from webhook.review import as_stored
@@ -49,6 +51,8 @@ class Subject:
         growth: why no object may be created that the queue has not counted; empty if that is not decided yet, None if
             everything is counted.
         sizes: by task, the number of pods that it keeps until then.
+        bounds: the bounds of its elastic tasks; none if it cannot be resized.
+        step: the next sizes of these tasks, none if they are to be those of the spec; None if that is not decided.
         notifies: whether the end of the job is reported to an address.
         server: how the pods of the job reach the runner's server; None if there is none.
     """
@@ -61,6 +65,8 @@ class Subject:
     released: Mapping[str, str] = field(default_factory=dict)
     growth: str | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    step: Step | None = None
     notifies: bool = False
     server: ServerAccess | None = None
 
@@ -136,8 +142,19 @@ class Subject:
         """Number of pods that must start together; 0 for no gang."""
         if self.groups is None or (self.groups.system is System.KUEUE and not self.in_kueue):
             return 0
+        spare = 0 if self.job.get("min_available") is not None else sum(map(self._spare, self.tasks))
         # A system that queues pods needs a group of them, even if the job needs no gang.
-        return max(self.runner.gang_minimum(self.job), self.floor)
+        return max(self.runner.gang_minimum(self.job) - spare, self.floor)
+
+    def minimum(self, name: str) -> int:
+        """Return the number of pods of a task that must start together."""
+        minimum, replicas = self.tasks[name].min_available, self.replicas(name)
+        return replicas - self._spare(name) if minimum is None else min(minimum, replicas)
+
+    def _spare(self, name: str) -> int:
+        """Return how many pods an elastic task without a minimum of its own has more than it needs."""
+        given = name in self.bounds and name in self.state.sizes and self.tasks[name].min_available is None
+        return max(self.replicas(name) - self.bounds[name].low, 0) if given else 0
 
     @property
     def floor(self) -> int:
@@ -164,8 +181,10 @@ def read(
     defaulted = as_stored(kind, document, context)
     if kind.schema.check(defaulted):
         return None
-    job = job_of(kind, defaulted)
-    return Subject(job, domain, groups) if total_pods(job) <= PODS_LIMIT else None
+    job, bounds = resized(job_of(kind, defaulted))
+    if groups is not None and groups.system in FIXED:
+        bounds = {}
+    return Subject(job, domain, groups, bounds=bounds) if total_pods(job) <= PODS_LIMIT else None
 
 
 @dataclass(frozen=True)

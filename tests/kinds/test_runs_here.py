@@ -87,7 +87,7 @@ def mxjob(**pods: Any) -> dict[str, Any]:
         (dijob(hostname="mine"), "DI-orchestrator overwrites", "the runner overwrites"),
         (dijob(initContainers=[SIDECAR]), "DI-orchestrator", ""),
         (dijob(topologySpreadConstraints=[TOPOLOGY]), "DI-orchestrator", ""),
-        (dijob(preemptible=True, old=True), "crashes DI-orchestrator", "the runner ignores this field"),
+        (dijob(preemptible=True, old=True), "crashes DI-orchestrator", "only on an elastic job"),
     ],
 )
 def test_a_job_is_judged_by_who_runs_it(written: dict[str, Any], of_the_operator: str, of_the_runner: str) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from jobgate.jobs.context import Context
+from jobgate.jobs.elastic import bounds_of
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.policies import COMMAND, Action
@@ -42,7 +43,9 @@ def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
 def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Context) -> Iterator[Cause | Notice]:
     """DI-orchestrator v1.1 crashes on a preemptible job, again at every start."""
     if job.spec.preemptible and runs_here(job, context):
-        yield Notice("spec.preemptible", "the runner ignores this field")
+        if not bounds_of(job):
+            detail = "has an effect only on an elastic job, with minReplicas and maxReplicas: it shrinks before others"
+            yield Notice("spec.preemptible", detail)
     elif job.spec.preemptible and PREEMPTIBLE not in context.settings.operator_can:
         yield Forbidden(
             "spec.preemptible",

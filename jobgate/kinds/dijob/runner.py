@@ -59,6 +59,20 @@ class DIJobRunner(Runner[DIJobSpec]):
         """Put the pods into the domain of the Service."""
         return {**spec, "subdomain": crew.service}
 
+    #: Ranks are counted through all tasks, so the others keep their number of pods.
+    elastic_needs = "set spec.minReplicas and spec.maxReplicas: the last task is scaled between them"
+
+    def elastic(self, job: Job[DIJobSpec]) -> Mapping[str, tuple[int, int]]:
+        """Return the bounds of the last task: those of the job without the other tasks."""
+        low, high = job.spec.min_replicas, job.spec.max_replicas
+        *others, last = job.all_tasks
+        rest = sum(task.replicas for task in others)
+        return {last.name or "": (low - rest, high - rest)} if low is not None and high is not None else {}
+
+    def is_preemptible(self, job: Job[DIJobSpec]) -> bool:
+        """Return `preemptible`."""
+        return bool(job.spec.preemptible)
+
     def priority(self, job: Job[DIJobSpec]) -> int | None:
         """Return 1 for `priority: high`, else 0; a priority class takes precedence."""
         return None if job.spec.priority_class_name else int(job.spec.priority is Priority.HIGH)

@@ -222,7 +222,8 @@ class TorchJobStatus(RunStatus):
     """Status of the job, as observed by the operator."""
 
     conditions: Annotated[
-        Conditions | None, Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last.")
+        Conditions | None,
+        Doc("Created, Queuing, Running, Restarting, Succeeded or Failed, the latest last; before them the scaling."),
     ] = None
     task_statuses: Annotated[dict[str, TaskStatus] | None, Doc("Pods by task type.")] = None
     elastic_scaling_statues: Annotated[

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jobgate.jobs.elastic import given_sizes
 from jobgate.jobs.job import Job
 from jobgate.jobs.members import Claim, Members, labelled_claim
 from jobgate.jobs.operator import Operator
@@ -45,6 +46,9 @@ _AI_MASTER, _MASTER = TaskType.AI_MASTER.lower(), TaskType.MASTER.lower()
 
 #: Facts of a job: the port of its master, and the arguments of torchrun if the job is elastic.
 MASTER_PORT, NODES, PROCESSES, BACKEND, ENDPOINT = "master-port", "nodes", "processes", "backend", "endpoint"
+RESTARTS = "restarts"
+#: Restarts of the processes of a pod, in a job that scales itself: to each other pod, one that leaves is a failure.
+MAX_RESTARTS = "100"
 
 
 def claim(pod: Mapping[str, Any]) -> Claim | None:
@@ -57,7 +61,9 @@ def facts(job: Job[TorchJobSpec]) -> Mapping[str, str]:
     """Return the facts that the variables of a job's pods need."""
     facts = {MASTER_PORT: str(_master_port(job))}
     policy = job.spec.torch_elastic_policy
-    return facts | _elastic(policy) if job.spec.enable_torch_elastic and policy is not None else facts
+    if not job.spec.enable_torch_elastic or policy is None:
+        return facts
+    return facts | _elastic(policy) | ({RESTARTS: MAX_RESTARTS} if given_sizes(job.document)[1] else {})
 
 
 def contract(member: Member) -> Iterator[Variable]:
@@ -79,7 +85,8 @@ def contract(member: Member) -> Iterator[Variable]:
     yield Variable("WORLD_SIZE", size)
     yield Variable("PET_NODE_RANK", rank)
     yield Variable("PET_NNODES", crew.facts.get(NODES, size))
-    for name, fact in (("NPROC_PER_NODE", PROCESSES), ("RDZV_BACKEND", BACKEND), ("RDZV_ENDPOINT", ENDPOINT)):
+    arguments = {"NPROC_PER_NODE": PROCESSES, "RDZV_BACKEND": BACKEND, "RDZV_ENDPOINT": ENDPOINT}
+    for name, fact in {**arguments, "MAX_RESTARTS": RESTARTS}.items():
         if fact in crew.facts:
             yield Variable(f"PET_{name}", crew.facts[fact])
     if ENDPOINT in crew.facts:

@@ -9,7 +9,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.policies import answers_failures, restarts_by_policy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress
 from jobgate.jobs.runner import BACKOFF_LIMIT, Clean, Retry, Runner
-from jobgate.jobs.status import conditions_of, set_condition
+from jobgate.jobs.status import STATE, conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import OnPhase, RendezvousBackend, RestartPolicy, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -21,6 +21,7 @@ from jobgate.kinds.torchjob.operator import (
     annotation,
     contract,
     named_port,
+    scaled_by_ai_master,
 )
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of, torch_tasks
 from jobgate.plugins import Crew, Member, Variable
@@ -44,6 +45,8 @@ _TYPES: Final = {
     RunPhase.TERMINATED: "Failed",
     **{phase: str(phase) for phase in (RunPhase.RUNNING, RunPhase.RESTARTING, RunPhase.SUCCEEDED, RunPhase.FAILED)},
 }
+#: Conditions for a step of a job that scales itself.
+_SCALING: Final = ("ScalingUp", "ScalingDown")
 #: Reasons of the condition `Queuing`.
 ENQUEUED: Final = "JobEnqueued"
 DEQUEUED: Final = "JobDequeued"
@@ -103,6 +106,19 @@ class TorchJobRunner(Runner[TorchJobSpec]):
                     env = [*env, {"name": MODEL_VARIABLE, "value": path}]
                 container |= {"volumeMounts": mounts, "env": env}
         return {**spec, "containers": containers, **({"volumes": volumes} if volumes else {})}
+
+    elastic_needs = (
+        "set spec.enableTorchElastic, both bounds in spec.torchElasticPolicy, and a rendezvousBackend other than static"
+    )
+
+    def elastic(self, job: Job[TorchJobSpec]) -> Mapping[str, tuple[int, int]]:
+        """Return the bounds of the workers, if torchrun lets them join and leave."""
+        policy, worker = job.spec.torch_elastic_policy, task_of(job, TaskType.WORKER)
+        low, high = job.get("min_replicas"), job.get("max_replicas")
+        joins = job.spec.enable_torch_elastic and policy and policy.rendezvous_backend is not RendezvousBackend.STATIC
+        if not joins or worker is None or low is None or high is None or scaled_by_ai_master(job):
+            return {}
+        return {_WORKER: (low, high)}
 
     def start_condition(self, job: Job[TorchJobSpec], task: Task) -> StartCondition:
         """Return the tasks of other types that this one waits for, and whether it waits for the AIMaster."""
@@ -284,7 +300,28 @@ def _conditions(job: Job[TorchJobSpec], progress: Progress) -> list[dict[str, An
             put(kind, reason=progress.reason or reason, message=progress.full_message)
     elif {"type": "Queuing", "reason": ENQUEUED, "status": "True"}.items() <= conditions[-1].items():
         put("Queuing", reason=DEQUEUED, message="the job has left its queue")
-    return conditions
+    return _with_scaling(job, progress, conditions)
+
+
+def _with_scaling(job: Job[Any], progress: Progress, conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the conditions with those of a job that scales itself in front: the last one is shown as its state."""
+    worker, why = progress.tasks.get(_WORKER), _why(job)
+    if worker is None or not why:
+        return conditions
+    change = f"from {worker.previous} to {worker.replicas} workers: {why}"
+    for kind, scales in zip(
+        _SCALING, (0 < worker.previous < worker.replicas, worker.previous > worker.replicas), strict=True
+    ):
+        if scales or any(each["type"] == kind for each in conditions):
+            message = {"reason": "JobScaled", "message": change} if scales else {}
+            conditions = set_condition(conditions, {"type": kind, "status": str(scales), **message}, progress)
+    return sorted(conditions, key=lambda each: each["type"] not in _SCALING)
+
+
+def _why(job: Job[Any]) -> str:
+    """Return why the runner changed the size of a job last; empty if it did not."""
+    state = mapping(mapping(job.document.get("status")).get(STATE))
+    return text(state.get("why")) if state.get("sizes") else ""
 
 
 def _task_status(job: Job[Any], task: TaskProgress, stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,7 +338,7 @@ def _task_status(job: Job[Any], task: TaskProgress, stored: Mapping[str, Any]) -
 
 
 def _scaling(job: Job[TorchJobSpec], progress: Progress, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the scaling status of the workers of an elastic job. Users and autoscalers scale it, and not metrics."""
+    """Return the scaling status of the workers of an elastic job. Room, users and autoscalers scale it."""
     worker, before, most = progress.tasks.get(_WORKER), mapping(stored.get(TaskType.WORKER)), job.get("max_replicas")
     if worker is None:
         return {}
@@ -318,5 +355,7 @@ def _scaling(job: Job[TorchJobSpec], progress: Progress, stored: Mapping[str, An
     }
     if before.items() >= status.items():
         return {str(TaskType.WORKER): before}
-    message = f"scaled from {last} to {size} workers" if last != size else before.get("message", f"{size} workers")
+    why = f": {_why(job)}" if _why(job) else ""
+    scaling = f"scaled from {last} to {size} workers{why}"
+    message = scaling if last != size else before.get("message", f"{size} workers")
     return {str(TaskType.WORKER): {**status, "message": message, "lastUpdateTime": progress.timestamp}}

@@ -42,6 +42,8 @@ _MOST: Final = 2**31 - 1
 _LIVE: Final = frozenset({"Pending", "Running"})
 #: The phases of pods that run or have run, except succeeded ones.
 _BEGUN: Final = frozenset({"Running", "Failed", "Unknown"})
+#: Plugins whose programs know the number of their pods from the start.
+_RINGS: Final = frozenset({"hcclrank", "mpi", "pytorch", "tensorflow"})
 #: Labels and annotations that are copied from a job to its pods.
 COPIED: Final = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
 COPIED_ANNOTATIONS: Final = (
@@ -135,6 +137,21 @@ class VolcanoJobRunner(Runner[JobSpec]):
     def claims(self, job: Job[JobSpec]) -> Mapping[str, Mapping[str, Any] | None]:
         """Return the claims of the job's volumes."""
         return claims_of(job)
+
+    elastic_needs = (
+        "give a task a minAvailable below its replicas, and no partitionPolicy; the plugins hcclrank, mpi, pytorch and "
+        "tensorflow need a fixed number of pods"
+    )
+
+    def elastic(self, job: Job[JobSpec]) -> Mapping[str, tuple[int, int]]:
+        """Return the bounds of tasks that can do with fewer pods than they have: `minAvailable` and `replicas`."""
+        if _RINGS & (job.spec.plugins or {}).keys():
+            return {}
+        return {
+            task.name or "": (task.min_available, task.replicas)
+            for task in job.all_tasks
+            if task.min_available is not None and not task.get("partition_policy")
+        }
 
     def start_condition(self, job: Job[JobSpec], task: Task) -> StartCondition:
         """Return the tasks that this one waits for. With the plugin ray, they wait for its head, too."""

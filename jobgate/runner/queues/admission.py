@@ -19,6 +19,8 @@ from jobgate.runner.queues.selectors import SELECTORS, SelectorName, SelectorSta
 
 #: By resource, as a ResourceQuota names it in full: `pods`, `requests.cpu`, `limits.memory`.
 Amounts: TypeAlias = Mapping[str, Decimal]
+#: A pool of resources: what shares it, and its name.
+PoolKey: TypeAlias = tuple[str, str]
 #: Jobs of one queue and one namespace wait in one line.
 Line: TypeAlias = tuple[str, str]
 
@@ -26,10 +28,13 @@ Line: TypeAlias = tuple[str, str]
 DEFAULT: Final = "default"
 #: Seconds after which a job goes before all that came later, whatever their priority.
 MAX_WAIT: Final = 3600
+#: Seconds between two steps of an elastic job.
+HOLD: Final = 60
 
 _NOTHING: Final = Decimal(0)
-#: The pool of all queues.
-_ALL: Final = ("all", "")
+#: The pools of all queues, and of all nodes.
+_ALL: Final[PoolKey] = ("all", "")
+NODES: Final[PoolKey] = ("nodes", "")
 
 
 class Order(StrEnum):
@@ -48,6 +53,7 @@ class Queue:
         quota: the most that its jobs may use together; of a resource that is not named there is no limit.
         order: who is next.
         max_wait: seconds after which a job goes before all that came later.
+        elastic: whether its jobs with bounds are scaled, unless they refuse.
         notify: address that the end of its jobs is reported to; empty for that of the installation.
     """
 
@@ -55,6 +61,7 @@ class Queue:
     quota: Amounts = field(default_factory=dict)
     order: Order = Order.PRIORITY
     max_wait: float = MAX_WAIT
+    elastic: bool = False
     notify: str = ""
 
 
@@ -66,11 +73,13 @@ class Queues:
         queues: by name, in their order.
         selector: whose turn it is.
         quota: the most that the jobs of all queues may use together.
+        hold: seconds between two steps of an elastic job.
     """
 
     queues: Mapping[str, Queue] = field(default_factory=lambda: {DEFAULT: Queue()})
     selector: SelectorName = SelectorName.SMOOTH_WRR
     quota: Amounts = field(default_factory=dict)
+    hold: float = HOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,63 +135,81 @@ class Admission:
         released: the keys of jobs that may run now, in order.
         waits: by key, why the others wait.
         memory: for the next decision.
+        pools: what is left.
     """
 
     released: tuple[str, ...]
     waits: Mapping[str, str]
     memory: Memory
+    pools: Mapping[PoolKey, Pool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Pool:
+class Pool:
     """Resources that jobs share.
 
     Attributes:
         called: the name for messages.
         capacity: the resources for jobs.
-        free: the part that is neither used nor claimed.
+        free: the part that is neither used nor claimed; less than nothing if that is lacking.
         claimed: whether a job waits for room in it, or waits behind a job that does.
+        promised: what jobs that wait have claimed.
     """
 
     called: str
     capacity: Amounts
     free: dict[str, Decimal]
     claimed: bool = False
+    promised: dict[str, Decimal] = field(default_factory=dict)
 
     def take(self, demand: Amounts) -> None:
+        """Count what a job uses, or claims."""
         for name in self.free:
             self.free[name] -= demand.get(name, _NOTHING)
 
+    def promise(self, demand: Amounts) -> None:
+        """Keep what a job waits for."""
+        self.take(demand)
+        for name in self.free:
+            self.promised[name] = self.promised.get(name, _NOTHING) + demand.get(name, _NOTHING)
+
     def lacks(self, demand: Amounts) -> bool:
+        """Return whether a demand does not fit."""
         return any(demand.get(name, _NOTHING) > max(free, _NOTHING) for name, free in self.free.items())
 
     def too_small(self, demand: Amounts) -> str:
         """Return why a job never fits; empty if it would fit alone."""
         for name, most in self.capacity.items():
             if demand.get(name, _NOTHING) > max(most, _NOTHING):
-                return f"{self.called} has {_shown(most)} of {name}, and the job asks for {_shown(demand[name])}"
+                return f"{self.called} has {shown(most)} of {name}, and the job asks for {shown(demand[name])}"
         return ""
 
     def full(self, job: Entry) -> str:
         """Return why a job does not fit now: each resource that is short."""
         more, free = job.more, {name: max(amount, _NOTHING) for name, amount in self.free.items()}
         return "; ".join(
-            f"{self.called} has {_shown(self.capacity[name])} of {name}, the job asks for {_shown(job.demand[name])}, "
-            f"and the jobs before it leave {_shown(amount)}"
+            f"{self.called} has {shown(self.capacity[name])} of {name}, the job asks for {shown(job.demand[name])}, "
+            f"and the jobs before it leave {shown(amount)}"
             for name, amount in free.items()
             if more.get(name, _NOTHING) > amount
         )
 
 
 def admit(
-    queues: Queues, entries: Iterable[Entry], namespaces: Mapping[str, Amounts], memory: Memory, now: datetime
+    queues: Queues,
+    entries: Iterable[Entry],
+    namespaces: Mapping[str, Amounts],
+    memory: Memory,
+    now: datetime,
+    nodes: Amounts | None = None,
 ) -> Admission:
     """Decide which jobs are released, of all that run or want to.
 
-    `namespaces` is what the ResourceQuotas of a namespace leave to these jobs, those that run included.
+    `namespaces` is what the ResourceQuotas of a namespace leave to these jobs, those that run included, and `nodes`
+    what the nodes do; None if that does not count.
     """
     jobs = list(entries)
-    decision = _Round(_pools(queues, namespaces))
+    decision = _Round(_pools(queues, namespaces) | ({} if nodes is None else {NODES: _pool("the nodes", nodes)}))
     for job in jobs:
         decision.take(job, job.demand if job.admitted else job.has)
     waits: dict[str, str] = {}
@@ -202,7 +229,7 @@ def admit(
         place = _place(before[job.queue], job.queue)
         waits[job.key] = "; ".join(filter(None, (first.get(job.key), place)))
         before[job.queue] += 1
-    return Admission(tuple(decision.released), waits, Memory(turns, tuple(decision.claims)))
+    return Admission(tuple(decision.released), waits, Memory(turns, tuple(decision.claims)), decision.pools)
 
 
 @dataclass(slots=True)
@@ -217,16 +244,15 @@ class _Round:
         blocked: why the first job of a line does not fit.
     """
 
-    pools: Mapping[tuple[str, str], _Pool]
+    pools: Mapping[PoolKey, Pool]
     lines: dict[Line, list[Entry]] = field(default_factory=dict)
     released: list[str] = field(default_factory=list)
     claims: list[Line] = field(default_factory=list)
     blocked: dict[Line, str] = field(default_factory=dict)
 
-    def pools_of(self, job: Entry) -> list[_Pool]:
+    def pools_of(self, job: Entry) -> list[Pool]:
         """Return the pools that a job draws on."""
-        shared = (_ALL, ("queue", job.queue), ("namespace", job.namespace))
-        return [self.pools[one] for one in shared if one in self.pools]
+        return [self.pools[key] for key in pool_keys(job) if key in self.pools]
 
     def take(self, job: Entry, amounts: Amounts) -> None:
         """Count what a job uses in all of its pools."""
@@ -247,7 +273,8 @@ class _Round:
             pool.claimed = True  # by this job, or for it: nobody who comes later claims what it waits for
         if contested:
             return False
-        self.take(job, job.more)
+        for pool in self.pools_of(job):
+            pool.promise(job.more)
         self.claims.append(line)
         return True
 
@@ -272,7 +299,12 @@ class _Round:
             turns = after
 
 
-def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[tuple[str, str], _Pool]:
+def pool_keys(job: Entry) -> tuple[PoolKey, ...]:
+    """Return the pools that a job draws on, if they exist."""
+    return _ALL, ("queue", job.queue), ("namespace", job.namespace), NODES
+
+
+def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[PoolKey, Pool]:
     """Return the pools by what shares them and its name."""
     found = {_ALL: _pool("the quota of all queues", queues.quota)}
     found |= {("queue", name): _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
@@ -280,8 +312,8 @@ def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[tuple[str,
     return found | {("namespace", name): _pool(f"{whose} {name}", quota) for name, quota in namespaces.items()}
 
 
-def _pool(called: str, capacity: Amounts) -> _Pool:
-    return _Pool(called, capacity, dict(capacity))
+def _pool(called: str, capacity: Amounts) -> Pool:
+    return Pool(called, capacity, dict(capacity))
 
 
 def rank(queues: Queues, job: Entry, now: datetime) -> tuple[bool, int, datetime, int, str]:
@@ -302,5 +334,15 @@ def _place(before: int, queue: str) -> str:
     return f"{count} other job{'s are' if before > 1 else ' is'} before it in queue {queue}" if before else ""
 
 
-def _shown(amount: Decimal) -> str:
+def sum_of(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
+    """Return the sum of requests, each with its number of pods."""
+    found: dict[str, Decimal] = {}
+    for one, times in parts:
+        for name, amount in one.items():
+            found[name] = found.get(name, Decimal(0)) + amount * times
+    return found
+
+
+def shown(amount: Decimal) -> str:
+    """Return an amount for a message."""
     return f"{amount.normalize():f}" if amount else "0"

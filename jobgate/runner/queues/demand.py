@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from jobgate.jobs.elastic import Bounds
 from jobgate.jobs.job import priority_class_of
 from jobgate.podchecks.quantity import parse
 from jobgate.podchecks.resources import read, totals
-from jobgate.runner.queues.admission import Amounts
+from jobgate.runner.queues.admission import Amounts, sum_of
 from jobgate.runner.subject import Sight, Subject
 from webhook import Path
 from webhook.values import mapping, spec_of, text
@@ -61,6 +62,8 @@ class Demand:
         classes: the priority classes of its tasks; empty for a task without one.
         suspended: whether the user has suspended it.
         gate: what every task waits for, whatever room there is; empty for nothing.
+        bounds: of its elastic tasks.
+        preemptible: whether it shrinks before others.
     """
 
     pods: Mapping[str, Amounts]
@@ -71,6 +74,12 @@ class Demand:
     classes: frozenset[str] = frozenset()
     suspended: bool = False
     gate: str = ""
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    preemptible: bool = False
+
+    def at(self, sizes: Mapping[str, int]) -> Demand:
+        """Return what the job requests if tasks have these sizes."""
+        return replace(self, sizes={**self.sizes, **sizes}) if sizes else self
 
     @property
     def size(self) -> int:
@@ -93,6 +102,8 @@ def demand_of(subject: Subject) -> Demand:
         classes=frozenset(priority_class_of(job, task) for task in job.tasks),
         suspended=subject.suspended,
         gate=subject.gate,
+        bounds=subject.bounds,
+        preemptible=subject.runner.is_preemptible(job),
     )
 
 
@@ -153,12 +164,3 @@ def left_to_jobs(quotas: Iterable[Mapping[str, Any]], present: Amounts) -> Amoun
 
 def _read(given: Mapping[str, Any]) -> dict[str, Decimal]:
     return {full: parse(value) for name, value in given.items() if (full := resource(name))}
-
-
-def sum_of(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
-    """Return the sum of requests, each with its number of pods."""
-    found: dict[str, Decimal] = {}
-    for one, times in parts:
-        for name, amount in one.items():
-            found[name] = found.get(name, Decimal(0)) + amount * times
-    return found

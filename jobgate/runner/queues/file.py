@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from crdgen.reading import UnreadableManifest, read_value
 from jobgate.names import HTTP_ADDRESS, dns_subdomain, qualified_name
 from jobgate.podchecks.quantity import parse
-from jobgate.runner.queues.admission import DEFAULT, MAX_WAIT, Amounts, Order, Queue, Queues
+from jobgate.runner.queues.admission import DEFAULT, HOLD, MAX_WAIT, Amounts, Order, Queue, Queues
 from jobgate.runner.queues.demand import resource
 from jobgate.runner.queues.selectors import SelectorName
 
@@ -35,12 +35,14 @@ class _Queue(_Model):
     quota: dict[str, str | int | float] = {}
     order: Order = Order.PRIORITY
     max_wait_seconds: Annotated[int, Field(strict=True, ge=0, le=_WAIT_LIMIT)] = MAX_WAIT
+    elastic: Annotated[bool, Field(strict=True)] = False
     notify: Annotated[str, Field(pattern=HTTP_ADDRESS)] = ""
 
 
 class _File(_Model):
     selector: SelectorName = SelectorName.SMOOTH_WRR
     quota: dict[str, str | int | float] = {}
+    hold_seconds: Annotated[int, Field(strict=True, ge=1, le=_WAIT_LIMIT)] = HOLD
     queues: Annotated[list[_Queue], Field(min_length=1)]
 
 
@@ -61,10 +63,11 @@ def read_queues(content: str) -> Queues:
     if faults := list(_faults(found)):
         raise InvalidQueues("; ".join(faults))
     queues = {
-        one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds, one.notify)
+        one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds, one.elastic, one.notify)
         for one in found.queues
     }
-    return Queues(queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}, found.selector, _amounts(found.quota))
+    queues = queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}
+    return Queues(queues, found.selector, _amounts(found.quota), found.hold_seconds)
 
 
 def _faults(found: _File) -> Iterator[str]:

@@ -12,8 +12,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from jobgate.runner.queues.admission import Amounts
-from jobgate.runner.queues.demand import ASKS, Demand, read_amounts, sum_of, written_amounts
+from jobgate.runner.elastic.decision import Step
+from jobgate.runner.queues.admission import Amounts, sum_of
+from jobgate.runner.queues.demand import ASKS, Demand, read_amounts, written_amounts
 from jobgate.runner.subject import LONG_AGO, Sight, Subject
 from webhook.values import mapping, whole
 
@@ -33,6 +34,7 @@ class Verdict:
         queue: that it is counted in.
         granted: what it is counted with. It may use this, and no more.
         since: since when it waits for more.
+        step: the sizes of its elastic tasks, none if it is not elastic; None if that is not decided.
     """
 
     why: str
@@ -40,6 +42,7 @@ class Verdict:
     queue: str = ""
     granted: Amounts = field(default_factory=dict)
     since: datetime = field(default=LONG_AGO, compare=False)
+    step: Step | None = None
 
 
 def used_by(batches: Iterable[Mapping[str, Any]]) -> Amounts:
@@ -76,14 +79,16 @@ def covers(has: Amounts, asks: Amounts) -> bool:
 
 def placed(subject: Subject, demand: Demand, sight: Sight, verdict: Verdict | None) -> Subject:
     """Return a job that may run, with what its queue says of what it asks for now."""
-    state, asks = subject.state, wanted(demand, sight)
     if verdict is not None and verdict.generation != subject.generation:
         verdict = None  # it is of another spec
+    step = verdict.step if verdict is not None else None
+    state, asks = subject.state, wanted(demand.at(step.sizes if step else {}), sight)
     granted = verdict is not None and covers(verdict.granted, asks)
     if not state.admitted:
         why = UNDECIDED if verdict is None or not (verdict.why or granted) else verdict.why
-        return replace(subject, verdict=why, released=written_amounts(asks), queue=verdict.queue if verdict else "")
-    kept = replace(subject, verdict="", released=state.released, queue=state.queue)
+        queue = verdict.queue if verdict else ""
+        return replace(subject, verdict=why, released=written_amounts(asks), queue=queue, step=step)
+    kept = replace(subject, verdict="", released=state.released, queue=state.queue, step=step)
     released = read_amounts(state.released)
     if state.queue and covers(released, asks):
         # What was asked for a moment ago may not be seen yet.
@@ -96,7 +101,7 @@ def placed(subject: Subject, demand: Demand, sight: Sight, verdict: Verdict | No
     if not state.queue:
         return kept  # it was released when there were no queues
     sizes = {name: _size(task.batch) for name, task in sight.tasks.items() if task.batch is not None}
-    return replace(kept, growth=verdict.why if verdict is not None else "", sizes=sizes)
+    return replace(kept, growth=verdict.why if verdict is not None else "", sizes=sizes, step=None)
 
 
 def _asks(batch: Mapping[str, Any]) -> Amounts:
