@@ -216,11 +216,8 @@ class JobServer:
         asked = own.clamp(state.wishes.get(task, has))
         wanted = asked + count if method == "POST" else asked - count
         if not own.low <= wanted <= own.high:
-            return (
-                400,
-                f"task {task} may have {own.low} to {own.high} pods, not {wanted}: it asks for {asked} now",
-                None,
-            )
+            bound = f"task {task} may have {own.low} to {own.high} pods"
+            raise refused(400, f"{bound}, not {wanted}: it asks for {asked} now")
         await self._objects.set_status(self._resource, job, {STATE: {"wishes": {task: wanted}}})
         result = {"task": task, "asked": wanted, "replicas": has, "minReplicas": own.low, "maxReplicas": own.high}
         return f"asked for {wanted} pods of task {task}", result

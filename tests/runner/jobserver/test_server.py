@@ -18,8 +18,8 @@ from controlplane.plane import reserve_port
 from jobgate.cluster import Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.kinds.dijob import DIJOB
-from jobgate.pods.budget import Budget
 from jobgate.plugins.crew import RUN_LABEL, TASK_LABEL
+from jobgate.pods.budget import Budget
 from jobgate.runner.jobserver import server as module
 from jobgate.runner.jobserver.access import AUDIENCE
 from jobgate.runner.jobserver.server import JobServer
@@ -61,7 +61,9 @@ class Cluster:
         if self.error:
             raise self.error
         user = self.tokens.get(manifest["spec"]["token"])
-        return {"status": {"authenticated": True, "user": user, "audiences": self.audiences} if user else {"error": "no"}}
+        return {
+            "status": {"authenticated": True, "user": user, "audiences": self.audiences} if user else {"error": "no"}
+        }
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         if resource.plural == "pods":
@@ -82,8 +84,8 @@ class Cluster:
 class Client:
     """A pod that asks."""
 
-    def __init__(self, session: ClientSession, port: int) -> None:
-        self.session, self.port = session, port
+    def __init__(self, session: ClientSession, server: JobServer, port: int) -> None:
+        self.session, self.server, self.port = session, server, port
 
     async def ask(
         self, method: str, path: str = f"{PATH}/replicas", body: Any = None, token: str | None = "mine"
@@ -103,6 +105,12 @@ class Client:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    issue(tmp_path)
+    return tmp_path
+
+
+def issue(folder: Path) -> None:
+    """Write a new certificate."""
     names = service_names("jobgate-di-server", "jobgate-system", extra_names=["127.0.0.1"])
     generation = issue_generation(names, datetime.now(UTC))
     for name, content in (
@@ -110,8 +118,7 @@ def folder(tmp_path: Path) -> Path:
         ("tls.crt", generation.certificate),
         ("tls.key", generation.key),
     ):
-        (tmp_path / name).write_bytes(content)
-    return tmp_path
+        (folder / name).write_bytes(content)
 
 
 @contextlib.asynccontextmanager
@@ -129,7 +136,7 @@ async def serving(cluster: Cluster, folder: Path) -> AsyncIterator[Client]:
     context = ssl.create_default_context(cadata=access.authority)
     try:
         async with ClientSession(connector=TCPConnector(ssl=context)) as session:
-            yield Client(session, port)
+            yield Client(session, server, port)
     finally:
         running.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -142,7 +149,10 @@ async def test_replicas_are_asked_for_within_the_bounds(folder: Path) -> None:
         code, answer = await client.ask("GET")
         assert (code, answer["data"]) == (
             200,
-            [f"train-{name}.di-train.lab.svc.cluster.local:22270" for name in ("learner-0", "collector-0", "collector-1")],
+            [
+                f"train-{name}.di-train.lab.svc.cluster.local:22270"
+                for name in ("learner-0", "collector-0", "collector-1")
+            ],
         )
         code, answer = await client.ask("POST", body={"replicas": 2})
         assert (code, answer["message"]) == (200, "asked for 4 pods of task collector")
@@ -179,10 +189,10 @@ async def test_a_job_is_named_as_di_server_or_as_di_job_id_names_it(folder: Path
 @pytest.mark.parametrize(
     ("method", "path", "body", "code", "message"),
     [
-        ("POST", f"{PATH}/replicas", {"replicas": 0}, 400, "must be {\"replicas\": n}"),
-        ("POST", f"{PATH}/replicas", {"replicas": "1"}, 400, "must be {\"replicas\": n}"),
-        ("POST", f"{PATH}/replicas", {"replicas": True}, 400, "must be {\"replicas\": n}"),
-        ("POST", f"{PATH}/replicas", [], 400, "must be {\"replicas\": n}"),
+        ("POST", f"{PATH}/replicas", {"replicas": 0}, 400, 'must be {"replicas": n}'),
+        ("POST", f"{PATH}/replicas", {"replicas": "1"}, 400, 'must be {"replicas": n}'),
+        ("POST", f"{PATH}/replicas", {"replicas": True}, 400, 'must be {"replicas": n}'),
+        ("POST", f"{PATH}/replicas", [], 400, 'must be {"replicas": n}'),
         ("POST", f"{PATH}/replicas", b"{", 400, "the body is not JSON"),
         ("POST", f"{PATH}/replicas", b'{"replicas": 1, "replicas": 2}', 400, "stands twice"),
         ("DELETE", f"{PATH}/replicas", None, 400, "the body is empty"),
@@ -285,13 +295,11 @@ async def test_a_write_that_fails_can_be_repeated(folder: Path, error: Exception
         assert (await client.ask("POST", body={"replicas": 1}))[0] == 200
 
 
-async def test_a_slow_client_is_cut_off_and_keeps_nobody_waiting(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_slow_client_is_cut_off_and_keeps_nobody_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMITS", module.Limits(body=100, header_time=0.5, body_time=0.5, unused_time=0.5))
     async with serving(Cluster(), folder) as client:
         context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
-        heads = [b"", b"POST /v2", f"POST {PATH}/replicas HTTP/1.1\r\nContent-Length: 15\r\n\r\n{{".encode()]
+        heads = [b"", b"POST /v2", f"POST {PATH}/replicas HTTP/1.1\r\nHost: a\r\nContent-Length: 15\r\n\r\n{{".encode()]
         slow = [await asyncio.open_connection("127.0.0.1", client.port, ssl=context) for _ in heads]
         for (_, writer), head in zip(slow, heads, strict=True):
             writer.write(head)
@@ -308,8 +316,14 @@ async def test_a_slow_client_is_cut_off_and_keeps_nobody_waiting(
 
 
 async def test_a_new_certificate_is_served_and_given_to_pods(folder: Path) -> None:
-    server = JobServer(DIJOB, "svc", "127.0.0.1", "https://url", folder / "none", 0)
-    assert server.access() is None
+    async with serving(Cluster(), folder) as client:
+        before = client.server.access()
+        issue(folder)
+        while client.server.access() == before:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+        _, writer = await asyncio.open_connection("127.0.0.1", client.port, ssl=context)
+        writer.close()
 
 
 def test_budgets_are_of_the_rate_and_burst() -> None:
