@@ -17,17 +17,19 @@ queues:
   quota: {pods: 10, cpu: 500m, requests.memory: 1Ki, limits.cpu: "2"}
   order: fifo
   maxWaitSeconds: 60
+  elastic: true
   notify: https://example.com/research
 - name: default
+holdSeconds: 30
 """
 
 
 def test_a_file_says_all_of_its_queues() -> None:
     quota = {"pods": Decimal(10), "requests.cpu": Decimal("0.5"), "requests.memory": Decimal(1024)}
-    research = Queue(5, {**quota, "limits.cpu": Decimal(2)}, Order.FIFO, 60, "https://example.com/research")
-    expected = Queues(
-        {"research": research, "default": Queue()}, SelectorName.WRR, {"requests.nvidia.com/gpu": Decimal(16)}
-    )
+    address = "https://example.com/research"
+    research = Queue(5, {**quota, "limits.cpu": Decimal(2)}, Order.FIFO, 60, elastic=True, notify=address)
+    whole = {"requests.nvidia.com/gpu": Decimal(16)}
+    expected = Queues({"research": research, "default": Queue()}, SelectorName.WRR, whole, hold=30)
     assert read_queues(FULL) == expected
 
 
@@ -56,6 +58,8 @@ def test_there_is_always_a_default_queue() -> None:
         ("{queues: [{name: a}], quota: {services: 1}}", ["quota[services]: Invalid value"]),
         ("queues: [{name: a, order: lifo}]", ["queues[0].order: must be 'priority' or 'fifo'"]),
         ("queues: [{name: a, maxWaitSeconds: -1}]", ["queues[0].maxWaitSeconds"]),
+        ("queues: [{name: a, elastic: 1}]", ["queues[0].elastic: must be a valid boolean"]),
+        ("{queues: [{name: a}], holdSeconds: 0}", ["holdSeconds: must be greater than or equal to 1"]),
         ("queues: [{name: a, notify: example.com}]", ["queues[0].notify: must be a URL with http or https"]),
         ("queues: [{name: a, notify: 'https://u:p@example.com'}]", ["queues[0].notify: must be a URL"]),
         ("queues: [{name: a, quota: {cpu: [1]}}]", ["queues[0].quota.cpu"]),
