@@ -23,9 +23,10 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook, jobgate
 from controlplane.whole import WholeControlPlane, has_account
-from tests.e2e.test_runner import WAIT, Run, dijob
+from tests.e2e.test_runner import Run, dijob
 from tests.missing import lacking
 
+WAIT = 60.0
 CURL = "/usr/bin/curl"
 TOKEN = '"$DI_SERVER_TOKEN_FILE"'
 pytestmark = pytest.mark.needs(*NEEDS, CURL, root=True)
@@ -135,13 +136,13 @@ def asking(*lines: str) -> dict[str, Any]:
     return {"spec": {**CHOSEN, "terminationGracePeriodSeconds": 1, "containers": [container]}}
 
 
-def job(name: str, *lines: str, **spec: Any) -> dict[str, Any]:
+def job(name: str, *lines: str) -> dict[str, Any]:
     """A DIJob with a learner that asks, and collectors that can be scaled."""
-    tasks = [
+    tasks: list[dict[str, Any]] = [
         {"type": "learner", "template": asking(*lines)},
         {"type": "collector", "replicas": 1, "template": asking("sleep 1000 & wait")},
     ]
-    found = dijob(name, *tasks, **spec)
+    found = dijob(name, *tasks, minReplicas=2, maxReplicas=4)
     found["metadata"]["annotations"] = {"jobgate.dev/elastic": "true"}
     return found
 
@@ -158,7 +159,10 @@ def answers(node: ProcessNode, space: Space, name: str, count: int) -> list[Mapp
             [line for line in node.log(space.name, learner(), "di-container").splitlines() if line] if learner() else []
         )
 
-    wait_for(lambda: len(lines()) >= count, WAIT, what=f"{name} got {count} answers")
+    try:
+        wait_for(lambda: len(lines()) >= count, WAIT, what=f"{name} got {count} answers")
+    except TimeoutError as error:
+        raise AssertionError(lines()) from error
     return [json.loads(line) if line.startswith("{") else {"curl": line} for line in lines()]
 
 
@@ -178,7 +182,7 @@ def test_pods_ask_for_replicas_within_the_bounds_and_report_metrics(node: Proces
         ask("POST", "profilings", {"loss": 0.5, "steps": 7}),
         "sleep 1000 & wait",
     ]
-    run = Run(space, job("asks", *lines, minReplicas=2, maxReplicas=4))
+    run = Run(space, job("asks", *lines))
     run.until("Running")
     more, beyond, fewer, replicas, profilings = answers(node, space, "asks", 5)
     assert (more["success"], more["data"]["asked"], more["data"]["maxReplicas"]) == (True, 2, 3)
@@ -196,7 +200,7 @@ def test_pods_ask_for_replicas_within_the_bounds_and_report_metrics(node: Proces
 
 def test_a_pod_gets_nothing_of_other_jobs_or_without_its_token(node: ProcessNode, whole_api: ClusterApi) -> None:
     space, elsewhere = new_space(whole_api), new_space(whole_api)
-    other = Run(space, job("other", "sleep 1000 & wait", minReplicas=2, maxReplicas=4))
+    other = Run(space, job("other", "sleep 1000 & wait"))
     one = {"replicas": 1}
     lines = [
         ask("POST", "replicas", one, job=f"{space.name}.other"),

@@ -24,6 +24,7 @@ from jobgate.runner.jobserver import server as module
 from jobgate.runner.jobserver.access import AUDIENCE
 from jobgate.runner.jobserver.server import JobServer
 from tests.runner.world import UID, dijob, merge, stored, task
+from webhook.server.limits import Limits
 
 ELASTIC = "jobgate.dev/elastic"
 PATH = "/v2alpha1/job/lab.train"
@@ -34,7 +35,8 @@ class Cluster:
 
     def __init__(self) -> None:
         job = dijob(task(1, "learner"), task(2, "collector"), minReplicas=2, maxReplicas=5)
-        self.job = stored(job, **{ELASTIC: "true"})
+        self.job = stored(job)
+        self.job["metadata"]["annotations"][ELASTIC] = "true"
         self.job["status"]["jobgate"] |= {"sizes": {"collector": 2}}
         self.job["metadata"]["resourceVersion"] = "7"
         self.pods: dict[str, dict[str, Any]] = {}
@@ -296,7 +298,7 @@ async def test_a_write_that_fails_can_be_repeated(folder: Path, error: Exception
 
 
 async def test_a_slow_client_is_cut_off_and_keeps_nobody_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LIMITS", module.Limits(body=100, header_time=0.5, body_time=0.5, unused_time=0.5))
+    monkeypatch.setattr(module, "LIMITS", Limits(body=100, header_time=0.5, body_time=0.5, unused_time=0.5))
     async with serving(Cluster(), folder) as client:
         context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
         heads = [b"", b"POST /v2", f"POST {PATH}/replicas HTTP/1.1\r\nHost: a\r\nContent-Length: 15\r\n\r\n{{".encode()]
