@@ -30,6 +30,8 @@ _DIRECTIVES_LIMIT: Final = 100
 _TOO_DEEP: Final = f"nested too deep: at most {MAX_DEPTH} levels are read, aliases included"
 _HINTS: Final = {
     "cannot start any token": "indent with spaces, not tabs, and quote a value that begins with @, % or a backtick",
+    "scanning an alias": "quote a value that begins with *",
+    "scanning an anchor": "quote a value that begins with &",
     "expected <document start>": "put `---` before another document",
     "mapping values are not allowed": "check the indentation, and quote a value that contains `: `",
 }
@@ -213,7 +215,8 @@ class _DocumentReader:
             if event.anchor in self._anchors:
                 return self._copy(self._anchors[event.anchor], depth)
             name = event.anchor
-            raise ScalarError(f"*{name} has no anchor: write &{name} before its value, which may not hold the alias")
+            fix = f"quote the text, or write &{name} before its value, which may not hold the alias"
+            raise ScalarError(f"*{name} has no anchor: {fix}")
         value = event.value if event.tag is None and not event.implicit[0] else resolve(event.value, event.tag)
         self._anchors |= {event.anchor: value} if event.anchor is not None else {}
         return value

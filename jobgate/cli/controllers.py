@@ -237,6 +237,7 @@ def run(  # noqa: PLR0913 - one argument an option
         queues_file=queues,
         replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),
+        flows=any(kind.creates and kind.creates.qualified_plural in given.runs for kind in configured.kinds),
         notify=notify,
         server=server.access if server else lambda: None,
     )

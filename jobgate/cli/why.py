@@ -41,7 +41,9 @@ def why(
     from jobgate.why.causes import explain
 
     word, _, name = job.rpartition("/")
-    situation = asyncio.run(_look(kubeconfig, [*_kinds(word.lower())], name, namespace, runner_namespace))
+    if not (kinds := [*_kinds(word.lower())]):
+        raise click.BadParameter(f"{word!r} must be a kind of jobgate or of its catalogue, for example dijob")
+    situation = asyncio.run(_look(kubeconfig, kinds, name, namespace, runner_namespace))
     answer, unseen = explain(situation), situation.seen.not_checked()
     if output == "json":
         causes = [cause._asdict() for cause in answer.causes]

@@ -23,14 +23,16 @@ BUILT_IN: Final = {
     ("batch.volcano.sh/v1alpha1", "Job"): "jobgate.kinds.vcjob:VCJOB",
     ("mxnet.mlkube.io/v1beta1", "MxJob"): "jobgate.kinds.mxjob:MXJOB",
     ("train.distributed.io/v1alpha1", "TorchJob"): "jobgate.kinds.torchjob:TORCHJOB",
+    ("flow.volcano.sh/v1alpha1", "JobFlow"): "jobgate.kinds.vcjob.flow:JOBFLOW",
+    ("flow.volcano.sh/v1alpha1", "JobTemplate"): "jobgate.kinds.vcjob.flow:JOBTEMPLATE",
 }
 
 ENTRY_POINT: Final = "jobgate.kinds"
 
 
 def built_in() -> tuple[JobKind, ...]:
-    """Return the kinds that come with jobgate, in the order in which they are rendered."""
-    return tuple(map(resolve_name, BUILT_IN.values()))
+    """Return the kinds that come with jobgate, in this order, but for those whose objects only create jobs."""
+    return tuple(kind for kind in map(resolve_name, BUILT_IN.values()) if kind.creates is None)
 
 
 def installed() -> Registry[JobKind]:

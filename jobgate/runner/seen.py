@@ -12,7 +12,7 @@ from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
-from jobgate.plugins.queueing import KUEUE_COUNT, KUEUE_GROUP, KUEUE_RETRIABLE
+from jobgate.plugins.queueing import KUEUE_COUNT, KUEUE_GROUP, KUEUE_QUEUE, KUEUE_RETRIABLE
 from jobgate.room import Room, Shape, project
 from jobgate.runner.lost import SHARES, shares_volume
 from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
@@ -35,7 +35,7 @@ _METADATA: Final = {
     **dict.fromkeys(("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"), ...),
     "finalizers": [...],
     "labels": dict.fromkeys(
-        (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX, KUEUE_GROUP), ...
+        (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX, KUEUE_GROUP, KUEUE_QUEUE), ...
     ),
     "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE), ...),
 }

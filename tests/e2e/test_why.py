@@ -100,13 +100,13 @@ def said(plane: WholeControlPlane, space: Space, name: str, *options: str) -> tu
     return result.exit_code, result.output
 
 
-def waiting(space: Space, status: Object) -> None:
+def waiting(space: Space, status: Object, field: str = "containerStatuses") -> None:
     """Write the status of the only container of the only pod, as its kubelet does."""
     wait_for(lambda: [pod for pod in space.items("pods") if pod["spec"].get("nodeName")], WAIT, what="it has a node")
     (pod,) = space.items("pods")
     container = {"name": "di-container", "image": "di", "imageID": "", "ready": False, "restartCount": 0, **status}
     path = f"{space.path('pods', pod['metadata']['name'])}/status"
-    assert space.api.patch(path, {"status": {"phase": "Pending", "containerStatuses": [container]}})[0] == 200
+    assert space.api.patch(path, {"status": {"phase": "Pending", field: [container]}})[0] == 200
 
 
 def fills(space: Space) -> None:
@@ -133,6 +133,12 @@ def quota(space: Space) -> None:
     """Create a quota."""
     space.create("resourcequotas", {"metadata": {"name": "most"}, "spec": {"hard": {"requests.cpu": "150m"}}})
     wait_for(lambda: space.get("resourcequotas", "most").get("status", {}).get("hard"), WAIT, what="it holds")
+
+
+def limited(space: Space) -> None:
+    """Create a LimitRange."""
+    limit = {"type": "Container", "max": {"cpu": "50m"}}
+    space.create("limitranges", {"metadata": {"name": "little"}, "spec": {"limits": [limit]}})
 
 
 def nothing(_: Space) -> None:
@@ -270,6 +276,37 @@ CASES: dict[str, tuple[Object, Callable[[Space], None], Callable[[Space], None],
         deleted,
         "deletion",
         ["deleted, and has not ended: node mute may be unreachable", "the runner replaces it at "],
+    ),
+    "LimitRange": (dijob("train", work()), limited, nothing, "creation", ["maximum cpu usage per Container is 50m"]),
+    "ServiceAccount missing": (
+        dijob("train", work(serviceAccountName="robot")),
+        nothing,
+        nothing,
+        "creation",
+        ['serviceaccount "robot" not found'],
+    ),
+    "scheduling gate": (
+        dijob("train", work(schedulingGates=[{"name": "example.com/wait"}])),
+        nothing,
+        nothing,
+        "gate",
+        ["has scheduling gates: example.com/wait"],
+    ),
+    "kubelet away": (
+        dijob("train", work(**on("mute"))),
+        nothing,
+        nothing,
+        "node",
+        ["node mute has not begun to start it"],
+    ),
+    "init container": (
+        dijob("train", work(**on("mute"))),
+        nothing,
+        lambda space: waiting(
+            space, {"state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}, "initContainerStatuses"
+        ),
+        "container",
+        ["init container di-container runs since 2026-01-01T00:00:00Z"],
     ),
     "Pod Security": (
         dijob("train", work(), suspend=True),

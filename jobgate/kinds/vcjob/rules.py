@@ -175,6 +175,9 @@ MAY_CHANGE = MayChange(
     keys={"spec.tasks": "name"},
 )
 
+#: The rules about the name of a job.
+NAME_RULES = (pod_names_are_short_enough, pods_of_the_runner_have_host_names, derived_objects_have_legal_names)
+
 RULES = (
     tasks_have_names,
     tasks_have_pods,
