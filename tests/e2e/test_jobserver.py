@@ -76,11 +76,16 @@ def accept(listens: socket.socket, port: int) -> None:
     """Forward all connections."""
     with suppress(OSError):
         while True:
-            incoming = listens.accept()[0]
-            with suppress(OSError):
-                outgoing = socket.create_connection(("127.0.0.1", port))
-                for pair in ((incoming, outgoing), (outgoing, incoming)):
-                    threading.Thread(target=copy, args=pair, daemon=True).start()
+            threading.Thread(target=forward, args=(listens.accept()[0], port), daemon=True).start()
+
+
+def forward(incoming: socket.socket, port: int) -> None:
+    """Forward a connection in both directions, and close it when both have ended."""
+    with incoming, socket.create_connection(("127.0.0.1", port)) as outgoing:
+        back = threading.Thread(target=copy, args=(outgoing, incoming))
+        back.start()
+        copy(incoming, outgoing)
+        back.join()
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:
@@ -88,10 +93,8 @@ def copy(source: socket.socket, target: socket.socket) -> None:
     with suppress(OSError):
         while content := source.recv(65536):
             target.sendall(content)
-    for each in (source, target):
-        with suppress(OSError):
-            each.shutdown(socket.SHUT_RDWR)
-        each.close()
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
 
 
 @pytest.fixture(scope="module")
