@@ -343,6 +343,6 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         If(test, {"name": name, "mountPath": f"{_FOLDERS}/{name}", "readOnly": True}) for name, test, _ in _VOLUMES
     ]
     volumes = [If(test, {"name": name, **source}) for name, test, source in _VOLUMES]
-    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(some, mounts))
+    runs = container("runner", args, volumeMounts=If(some, mounts))
     template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(some, volumes))
     return deployment(ACCOUNT, SELECTOR, template, REPLICAS)
