@@ -106,13 +106,14 @@ def _template(subject: Subject, name: str) -> dict[str, Any]:
     }
     added = runner.task_metadata(job, task)
     annotations = {**mapping(metadata.get("annotations")), **added.get("annotations", {})}
-    return {
+    template = {
         "metadata": {
             "labels": {**own, **added.get("labels", {}), **labels(subject, name)},
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": runner.pod_spec(job, task, subject.crew, spec),
     }
+    return subject.server.added(template, runner.server) if subject.server and runner.server else template
 
 
 def labels(subject: Subject, name: str = "") -> dict[str, str]:
