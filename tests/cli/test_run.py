@@ -23,10 +23,11 @@ users: [{name: none, user: {}}]
     [
         (["--notify=https://example.com"], "notifications are signed: --notify requires --notify-secret"),
         (["--notify=ftp://example.com"], "'ftp://example.com' must be a URL with http or https and without a user"),
+        (["--di-server-url=https://example.com"], "--di-server-url and --di-server-tls require each other"),
         (["--notify=https://user:secret@example.com"], "must be a URL with http or https and without a user"),
     ],
 )
-def test_where_jobs_are_reported_is_checked_at_the_start(flags: list[str], message: str) -> None:
+def test_addresses_are_checked_at_the_start(flags: list[str], message: str) -> None:
     done = CliRunner().invoke(main, ["run", "--run=torchjobs.train.distributed.io", "--lease-namespace=system", *flags])
     assert done.exit_code == 2
     assert message in done.stderr

@@ -51,7 +51,7 @@ def with_template(kind: JobKind, template: Mapping[str, Any]) -> Json:
 
 def assert_one_sided(kind: JobKind, document: Json) -> bool:
     """Assert that nothing is wrong with a job that the fast check accepts, and return whether it accepts the job."""
-    if not kind.schema.accepts(document):
+    if not any(kind.schema.accepts(document) for _ in range(20)):  # created after a few objects
         return False
     assert not kind.schema.check(document)
     job: Job[Any] = Job(kind, document, view(kind.spec, document["spec"])[0])
