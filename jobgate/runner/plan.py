@@ -15,6 +15,7 @@ from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
 from jobgate.jobs.runner import Clean
+from jobgate.jobs.scale import scale_status
 from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL, FINALIZER
 from jobgate.plugins.queueing import IMMUTABLE
@@ -359,7 +360,8 @@ def _status_written(subject: Subject, sight: Sight, progress: Progress, *, start
     notify = progress.phase.ended and subject.notifies
     state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress), notify=notify)
     job = subject.job
-    status = {**subject.runner.status(job, progress), **subject.runner.counts(job, progress), STATE: state.written()}
+    counts = {**subject.runner.counts(job, progress), **scale_status(job, progress)}
+    status = {**subject.runner.status(job, progress), **counts, STATE: state.written()}
     return [] if _same(status, stored) else [SetStatus(status, starting)]
 
 

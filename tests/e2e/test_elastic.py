@@ -120,6 +120,35 @@ def test_a_job_grows_and_shrinks_while_another_comes_and_goes(
         run.until_pods(*(f"{name}-work-{number}" for name in ("grows", "still") for number in range(4)))
 
 
+def test_kubectl_scales_the_task_that_a_job_names(
+    whole_controlplane: WholeControlPlane,
+    running_webhook: InstalledWebhook,
+    whole_api: ClusterApi,
+    whole_namespace: str,
+    file: Path,
+) -> None:
+    space = Space(whole_api, whole_namespace)
+    with runner(whole_controlplane, file.with_name("log")):
+        scale = {"task": "work", "replicas": 1}
+        run = Run(space, dijob("scaled", task("head"), task("work"), minReplicas=2, maxReplicas=3, scale=scale))
+        run.until_pods("scaled-head-0", "scaled-work-0")
+
+        def scaled(replicas: int) -> str:
+            """What kubectl says after it has changed the number."""
+            place = ("--namespace", space.name, "scale", f"dijob/{run.name}", f"--replicas={replicas}")
+            answer = whole_controlplane.kubectl(*place, check=False)
+            return str(answer.stdout + answer.stderr)
+
+        assert "scaled" in scaled(2)
+        run.until_pods("scaled-head-0", "scaled-work-0", "scaled-work-1")
+        assert "spec.maxReplicas: Invalid value: 3" in scaled(3)
+        path = f"{space.path(run.plural, run.name, run.version)}/scale"
+        wait_for(lambda: space.api.get(path)[1]["status"]["replicas"] == 2, WAIT, what="the status counts the pods")
+        selector = space.api.get(path)[1]["status"]["selector"]
+        selected = space.api.get(space.path("pods"), {"labelSelector": selector})[1]["items"]
+        assert {pod["spec"]["hostname"] for pod in selected} == {"scaled-work-0", "scaled-work-1"}
+
+
 @pytest.fixture
 def plane(whole_assets: WholeAssets, file: Path) -> Iterator[WholeControlPlane]:
     """A control plane of its own, with the webhooks, the companion controller, and a runner with queues."""

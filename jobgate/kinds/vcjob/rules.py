@@ -168,6 +168,7 @@ MAY_CHANGE = MayChange(
         "spec.minAvailable": Mutable.ALWAYS,
         "spec.priorityClassName": Mutable.ALWAYS,
         "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.scale": Mutable.ALWAYS,
         "spec.tasks[*].minAvailable": Mutable.ALWAYS,
         # Volcano writes the names of claims that it creates; `existing_claims_stay` protects the others.
         "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
