@@ -18,8 +18,8 @@ from webhook.kind import ANNOTATIONS
 
 
 def title(kind: JobKind) -> str:
-    """Return the name of a kind in the documentation: its first short name, because several are named `Job`."""
-    short = resource_of(kind).names.short_names
+    """Return the name of a kind in the documentation: of jobs, its first short name, as several are named `Job`."""
+    short = resource_of(kind).names.short_names if kind.creates is None else ()
     return str(short[0]) if short else kind.kind.lower()
 
 

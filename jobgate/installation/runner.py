@@ -7,10 +7,10 @@ controller, and set the annotation by which a group of Kueue ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from jobgate.installation.choices import NAMESPACE, RUNS, namespaced
+from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import (
     GROUP,
@@ -23,7 +23,19 @@ from jobgate.installation.policies import (
     within_bounds,
 )
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
-from jobgate.installation.tree import ITEM, Expression, ForEach, If, any_of, begins, has, joined, setting
+from jobgate.installation.tree import (
+    ITEM,
+    Expression,
+    ForEach,
+    If,
+    all_of,
+    any_of,
+    begins,
+    has,
+    joined,
+    negated,
+    setting,
+)
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
@@ -44,9 +56,13 @@ LEASE: Final = "jobgate-runner"
 SELECTOR: Final = component("runner")
 REPLICAS: Final = 2
 
+_BOTH: Final = ("CREATE", "UPDATE")
 _RUN: Final = setting("run")
 _QUEUES: Final = setting("queues")
 _NOTIFIES: Final = setting("notify_secret")
+_SERVES: Final = setting("di_server")
+#: Name and target port of the Service of the server that DIJobs ask for replicas.
+SERVER, SERVER_PORT = "jobgate-di-server", 8443
 _FOLDERS: Final = "/etc/jobgate"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
@@ -54,6 +70,7 @@ _QUEUES_MAP: Final = "jobgate-queues"
 _VOLUMES: Final[tuple[tuple[str, Expression, dict[str, Any]], ...]] = (
     ("queues", _QUEUES, {"configMap": {"name": _QUEUES_MAP}}),
     ("notify", _NOTIFIES, {"secret": {"secretName": _NOTIFIES}}),
+    ("di-server", _SERVES, {"secret": {"secretName": f"{SERVER}-tls", "optional": True}}),
 )
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 #: Labels by which objects belong to a job, and pods to a batch Job, which releases pods with other labels.
@@ -80,21 +97,26 @@ _KUEUE: Final = KUEUE_CRD.partition(".")[2]
 
 def runner(kinds: Iterable[JobKind]) -> list[Any]:
     """Return the objects of the runner."""
-    kinds = [kind for kind in kinds if runner_of(kind) is not None]
+    every = tuple(kinds)
+    kinds = [kind for kind in every if runner_of(kind) is not None]
     if not kinds:
         return []
+    service = {"selector": SELECTOR, "ports": [{"name": "https", "port": 443, "targetPort": SERVER_PORT}]}
+    creators = [kind for kind in every if kind.creates in kinds]
     queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
         If(
             _RUN,
             [
                 account(ACCOUNT),
-                *bound(ACCOUNT, _rules(kinds)),
+                *bound(ACCOUNT, [*_rules(kinds), *_creating(creators, _of_creators(creators))]),
                 *bound(ACCOUNT, lease(LEASE), NAMESPACE),
-                *_policy(),
+                *_policy(creators),
                 *_labels(),
                 *_together(kinds),
-                If(RUNS, [If(_QUEUES, queues), _deployment(), disruption_budget(ACCOUNT, SELECTOR)]),
+                *_creating(creators, _authors(creators)),
+                If(RUNS, [If(_QUEUES, queues), _deployment(creators), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(all_of(RUNS, _SERVES), namespaced("v1", "Service", SERVER, {"spec": service})),
             ],
         )
     ]
@@ -151,13 +173,48 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
         # To find out whether Kueue is installed.
         rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get",), names=(KUEUE_CRD,)),
+        # To find out which pod calls the server.
+        If(_SERVES, rule("authentication.k8s.io", "tokenreviews", verbs=("create",))),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
     ]
 
 
-def _policy() -> list[dict[str, Any]]:
-    """Return the policy that lets the runner write only objects of jobs that it runs."""
+def _creating(creators: Sequence[JobKind], then: list[Any]) -> list[If]:
+    """Return what is installed if the runner creates jobs from the objects of these kinds."""
+    plurals = [f"{plural}.{group}" for group, plural in _made(creators)]
+    tests = (*map(kind_on, creators), *(has(_RUN, plural) for plural in plurals))
+    return [If(all_of(*tests), then)] if tests else []
+
+
+def _made(creators: Iterable[JobKind]) -> list[tuple[str, str]]:
+    """Return group and plural of the jobs that are created from the objects of these kinds."""
+    return sorted({(jobs.group, jobs.plural) for kind in creators if (jobs := kind.creates)})
+
+
+def _of_creators(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
+    """Return the rules to create jobs from the objects of these kinds."""
+    suffixes = (("", READ), ("/status", ("patch",)), ("/finalizers", ("update",)))
+    return [
+        *(rule(kind.group, f"{kind.plural}{suffix}", verbs=verbs) for kind in creators for suffix, verbs in suffixes),
+        *(rule(*jobs, verbs=("create",)) for jobs in _made(creators)),
+    ]
+
+
+def _authors(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
+    """Return the policy that only users who may create jobs write objects from which the runner creates jobs."""
+    constraints = {"resourceRules": [rules(kind.group, kind.plural, operations=_BOTH) for kind in creators]}
+    may = "authorizer.group('{}').resource('{}').namespace(request.namespace).check('create').allowed()"
+    why = "jobgate creates {1}.{0} from it: you need the right to create these"
+    validations = [validation(may.format(*jobs), why.format(*jobs)) for jobs in _made(creators)]
+    changes = "oldObject == null || object.spec != oldObject.spec"
+    return policy(f"{ACCOUNT}-authors", constraints, validations, condition=changes)
+
+
+def _policy(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
+    """Return the policy that lets the runner write only objects of jobs that it runs, and jobs of creators."""
+    created = f"request.resource.group in {[group for group, _ in _made(creators)]}"
+    owner = f"owner.?controller.orValue(false) && owner.kind in {[kind.kind for kind in creators]}"
     constraints = {
         "resourceRules": [
             rules("batch", "jobs", operations=("CREATE", "UPDATE", "DELETE")),
@@ -165,6 +222,7 @@ def _policy() -> list[dict[str, Any]]:
             rules("", "pods", operations=("UPDATE", "DELETE")),
             rules("", "persistentvolumeclaims", operations=("CREATE",)),
             *(rules(group, "podgroups", operations=("CREATE", "UPDATE", "DELETE")) for group in _GROUPS_OF.values()),
+            *(rules(group, plural, operations=("CREATE",)) for group, plural in _made(creators)),
         ]
     }
     owned = (
@@ -192,8 +250,12 @@ def _policy() -> list[dict[str, Any]]:
             for_resource("pods", same),
             f"this account may only remove the finalizer {FINALIZER} from pods, and set {KUEUE_RETRIABLE}=false",
         ),
-        validation(f"variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
-        validation(owned, f"{may} only objects that the job of the label {RUN_LABEL} owns"),
+        validation(f"{created} || variables.objects.all(one, {labels})", f"{may} only objects labelled {RUN_LABEL}"),
+        validation(f"{created} || {owned}", f"{may} only objects that the job of the label {RUN_LABEL} owns"),
+        validation(
+            f"!({created}) || object.metadata.?ownerReferences.orValue([]).exists(owner, {owner})",
+            f"{may} only jobs that are created from an object which owns them",
+        ),
     )
     return policy(ACCOUNT, constraints, validations, {"objects": OBJECTS})
 
@@ -204,12 +266,11 @@ def _labels() -> list[dict[str, Any]]:
     The runner and the pod webhook recognize the objects of a job by their labels, which any user could write without
     the policy. It does not apply to administrators: users who may change policies.
     """
-    both = ("CREATE", "UPDATE")
     # Writes to the status subresources can change metadata, too.
     constraints = {
         "resourceRules": [
-            rules("batch", "jobs", "jobs/status", operations=both),
-            rules("", "pods", "pods/status", operations=both),
+            rules("batch", "jobs", "jobs/status", operations=_BOTH),
+            rules("", "pods", "pods/status", operations=_BOTH),
         ]
     }
     marked = " || ".join(
@@ -270,14 +331,17 @@ def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
     return policy(f"{ACCOUNT}-deletions", constraints, [validation(expression, message)], condition=condition)
 
 
-def _deployment() -> dict[str, Any]:
+def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
     args = [
         "run",
         KINDS_FLAG,
+        *(If(negated(kind_on(kind)), f"--without-kind={kind.qualified_plural}") for kind in creators),
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_FOLDERS}/queues/{_QUEUES_FILE}"),
         If(_NOTIFIES, f"--notify-secret={_FOLDERS}/notify/secret"),
         If(setting("notify"), joined("--notify=", setting("notify"))),
+        If(_SERVES, joined("--di-server-url=https://", SERVER, ".", NAMESPACE, ".", setting("cluster_domain"))),
+        If(_SERVES, f"--di-server-tls={_FOLDERS}/di-server"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
         joined("--replace-lost-after=", setting("replace_lost_after")),
         joined("--health-port=", setting("health_port")),
@@ -289,6 +353,6 @@ def _deployment() -> dict[str, Any]:
         If(test, {"name": name, "mountPath": f"{_FOLDERS}/{name}", "readOnly": True}) for name, test, _ in _VOLUMES
     ]
     volumes = [If(test, {"name": name, **source}) for name, test, source in _VOLUMES]
-    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(some, mounts))
+    runs = container("runner", args, volumeMounts=If(some, mounts))
     template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(some, volumes))
     return deployment(ACCOUNT, SELECTOR, template, REPLICAS)

@@ -31,6 +31,8 @@ class JobKind(Kind):
         operator: the profile of the program that runs its jobs.
         runner: how jobgate runs its jobs, or None if only the operator runs them.
         reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
+        creates: the kind of the jobs that are created from its objects; None if its objects are the jobs.
+        part: what a task is called in messages.
     """
 
     resource: CustomResource | None = field(default=None, repr=False, compare=False)
@@ -38,6 +40,8 @@ class JobKind(Kind):
     operator: OperatorProfile
     runner: Any = field(default=None, repr=False, compare=False)
     reads: tuple[str, ...] = ()
+    creates: JobKind | None = field(default=None, repr=False, compare=False)
+    part: str = "task"
     how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 
     @cached_property

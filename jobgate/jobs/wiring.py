@@ -65,7 +65,8 @@ def followed(kinds: Iterable[JobKind]) -> list[JobKind]:
 
 
 def _has_plugins(kind: JobKind) -> bool:
-    return isinstance(kind, JobKind) and isinstance(kind.operator, Operator) and bool(kind.field("plugins").attributes)
+    is_job = isinstance(kind, JobKind) and isinstance(kind.operator, Operator) and kind.creates is None
+    return is_job and bool(kind.field("plugins").attributes)
 
 
 def members_of(kind: JobKind) -> Members | None:

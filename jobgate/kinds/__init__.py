@@ -6,7 +6,9 @@ kind, except the importer and one default of the command line.
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
@@ -23,14 +25,18 @@ BUILT_IN: Final = {
     ("batch.volcano.sh/v1alpha1", "Job"): "jobgate.kinds.vcjob:VCJOB",
     ("mxnet.mlkube.io/v1beta1", "MxJob"): "jobgate.kinds.mxjob:MXJOB",
     ("train.distributed.io/v1alpha1", "TorchJob"): "jobgate.kinds.torchjob:TORCHJOB",
+    ("flow.volcano.sh/v1alpha1", "JobFlow"): "jobgate.kinds.vcjob.flow:JOBFLOW",
+    ("flow.volcano.sh/v1alpha1", "JobTemplate"): "jobgate.kinds.vcjob.flow:JOBTEMPLATE",
 }
 
 ENTRY_POINT: Final = "jobgate.kinds"
+#: Folder of the generated schemas.
+SCHEMAS: Final = Path(__file__).parent / "schemas"
 
 
 def built_in() -> tuple[JobKind, ...]:
-    """Return the kinds that come with jobgate, in the order in which they are rendered."""
-    return tuple(map(resolve_name, BUILT_IN.values()))
+    """Return the kinds that come with jobgate, in this order, but for those whose objects only create jobs."""
+    return tuple(kind for kind in map(resolve_name, BUILT_IN.values()) if kind.creates is None)
 
 
 def installed() -> Registry[JobKind]:
@@ -45,4 +51,13 @@ def installed() -> Registry[JobKind]:
     from jobgate.packages import provided
     from webhook import Registry
 
-    return Registry(provided(ENTRY_POINT, JobKind), {name: partial(resolve_name, at) for name, at in BUILT_IN.items()})
+    return Registry(provided(ENTRY_POINT, JobKind), {name: partial(_loaded, at) for name, at in BUILT_IN.items()})
+
+
+def _loaded(place: str) -> JobKind:
+    """Return a built-in kind with the schema that `make docs` generated from its models, which takes time."""
+    kind: JobKind = resolve_name(place)
+    file = SCHEMAS / f"{kind.qualified_plural}.json"
+    if file.is_file():  # not yet of a new kind
+        kind.schema.use(json.loads(file.read_bytes()))  # type: ignore[attr-defined]
+    return kind

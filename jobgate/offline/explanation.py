@@ -133,7 +133,10 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
         return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
     if version is None or workload is not None or not verdict.reviewed:
         return workload
-    return _job(version.kind, version.up(document), version.up(verdict.document), namespace, options)
+    made = version.kind.creates or version.kind
+    if made.spec is not version.kind.spec:
+        return None  # its objects have no pods
+    return _job(made, version.up(document), version.up(verdict.document), namespace, options)
 
 
 def _job(

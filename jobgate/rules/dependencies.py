@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final, NamedTuple
 
@@ -11,10 +12,12 @@ from jobgate.jobs.gangs import gang_minimum, sum_of_minima, total_pods
 from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.task import Task
-from jobgate.names import dns_label
+from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import first_of, shown
 
+#: Maximum number of names that are compared with missing ones, for hints.
+COMPARED: Final = 1000
 #: Maximum number of tasks in a message.
 NAMED_TASKS: Final = 8
 
@@ -45,14 +48,18 @@ def _waiting_of(tasks: Iterable[Task]) -> Sequence[_Waiting]:
 @rule("tasks.depends_on")
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
-    known = {task.name for task in job.all_tasks if task.name}
+    known = {task.name: task for task in job.all_tasks if task.name}
+    left = COMPARED // max(len(known), 1)
     for waiting in _waiting(job):
         for place, name, written in waiting.names:
             if name not in known:
-                candidates = {task.written_name: task for task in job.all_tasks if task.name}
+                part, close = job.kind.part, get_close_matches(name[:LABEL_LIMIT], known, n=1) if left > 0 else ()
+                hint = f"did you mean {_displayed(known[close[0]])}? " if close else ""
+                candidates = {task.written_name: task for task in known.values()}
                 names = first_of([*map(_displayed, candidates.values())], NAMED_TASKS)
-                detail = f"the job's tasks are {names}" if names else "no task of the job has a name"
-                yield NotFound(place, written, detail)
+                listed = f"the job's {part}s are {names}" if names else f"no {part} of the job has a name"
+                yield NotFound(place, written, hint + listed)
+                left -= 1
 
 
 @rule("tasks.depends_on")
@@ -72,7 +79,7 @@ def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     for waiting in _waiting(job):
         for place, name, written in waiting.names:
             if name == waiting.task.name:
-                yield Invalid(place, written, "a task cannot depend on itself: remove it")
+                yield Invalid(place, written, f"a {job.kind.part} cannot depend on itself: remove it")
                 break
 
 
@@ -108,7 +115,7 @@ def no_tasks_wait_in_a_circle(job: Job[Any], __: Context) -> Iterator[Cause]:
             cycle = visited[visited.index(name) :]
             chain = " → ".join(_shortened([_displayed(tasks[member]) for member in (*cycle, name)]))
             place, written = graph[cycle[-1]][name]
-            yield Invalid(place, written, f"dependency cycle: {chain}; none of these tasks would ever start")
+            yield Invalid(place, written, f"dependency cycle: {chain}; none of these {job.kind.part}s would ever start")
 
 
 def _stuck(graph: Mapping[str, Mapping[str, object]]) -> Mapping[str, str]:

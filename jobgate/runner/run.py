@@ -35,6 +35,8 @@ from jobgate.plugins.queueing import (
 )
 from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
+from jobgate.runner.flows.reconciler import FlowReconciler
+from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.lost import LostPods
 from jobgate.runner.notify import Notifier, NotifySettings
@@ -86,7 +88,9 @@ class RunnerSettings:
         queues_file: that they are read from again when it changes; None for never.
         replace_lost_after: seconds after which a deleted pod is replaced if its node does not answer; 0 for never.
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
+        flows: whether the Jobs of JobFlows are created.
         notify: how the end of jobs is reported; None for never.
+        server: returns how pods reach the runner's server, if there is one.
     """
 
     domain: str
@@ -98,7 +102,9 @@ class RunnerSettings:
     queues_file: Path | None = None
     replace_lost_after: float = REPLACE_LOST_AFTER
     ignored_operators: frozenset[str] = frozenset()
+    flows: bool = False
     notify: NotifySettings | None = None
+    server: Callable[[], ServerAccess | None] = lambda: None
 
 
 class RunnerController:
@@ -189,28 +195,25 @@ class RunnerController:
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         writes = self._cluster.paced(settings.requests_per_second)
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes)
-        dispatcher = None
-        if settings.queues is not None:
-            dispatcher = Dispatcher(settings.queues, caches, changed, queue.add, room)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes, settings.server)
+        queues = settings.queues
+        dispatcher = None if queues is None else Dispatcher(queues, caches, changed, queue.add, room)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         lost = LostPods(writes, settings.replace_lost_after) if settings.replace_lost_after else None
         reports, clock = settings.notify, self._clock
         notifier = Notifier(reports, dispatcher, self._metrics, clock, queue.add) if reports else None
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated, lost, notifier)
+        flows = FlowReconciler(territory, writes, self._clock, queue.add)
         of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
-        of_all: list[Informer[Any]] = [
-            territory.namespaces,
-            *(informer for _, _, informer in jobs.values()),
-            *of_queues,
-        ]
+        of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
         informers: list[tuple[Informer[Any], Api]] = [(informer, self._cluster) for informer in of_all]
         informers += [
-            (informer, self._cluster if resource == COMMANDS else ours) for resource, informer in seen.informers.items()
+            *((informer, self._cluster if of == COMMANDS else ours) for of, informer in seen.informers.items()),
+            *(flows.informers(self._cluster) if settings.flows else ()),
         ]
-        keys = partial(known_jobs, jobs)
-        self._work = Work(NAME, queue, loop.reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
+        keys, reconcile = partial(known_jobs, jobs, flows), partial(flows.before, loop.reconcile)
+        self._work = Work(NAME, queue, reconcile, keys, settings.resync, WORKERS, self._metrics, informers)
         try:
             beside: list[Callable[[], Coroutine[None, None, None]]] = [notifier.run] if notifier else []
             if dispatcher is not None:
@@ -329,8 +332,9 @@ async def _serves(cluster: ClusterClient, resource: Resource) -> bool:
     return True
 
 
-def known_jobs(jobs: Jobs) -> Iterator[JobKey]:
-    """Yield all jobs, except of kinds whose cache is unknown: they are reconciled when it is filled again."""
+def known_jobs(jobs: Jobs, flows: FlowReconciler | None = None) -> Iterator[JobKey]:
+    """Yield all jobs and JobFlows, except if their cache is unknown: they are reconciled when it is filled again."""
+    yield from flows.keys() if flows else ()
     for plural, (_, _, informer) in jobs.items():
         with suppress(LookupError):
             for namespace, name in informer.keys():  # noqa: SIM118 - not a mapping

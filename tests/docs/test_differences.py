@@ -6,16 +6,17 @@ from typing import Any, NamedTuple
 import pytest
 
 from jobgate.jobs.context import Settings
-from jobgate.kinds import built_in
+from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.kinds.dijob import jobs as di
 from tests.kinds.mxjob import jobs as mx
 from tests.kinds.torchjob import jobs as torch
 from tests.kinds.vcjob import jobs as vc
-from webhook import Operation, Registry
+from tests.kinds.vcjob.test_flows import as_template, flow, jobflow
+from webhook import Operation
 
 PAGES = Path("docs/reference/differences")
-KINDS = Registry(built_in())
+KINDS = installed()
 
 
 class Claim(NamedTuple):
@@ -102,6 +103,12 @@ CLAIMS = [
     Claim("dijob", "`ttlSecondsAfterFinished`", learner(ttlSecondsAfterFinished=1), "warned spec.ttlSecondsAfterFinished"),
     Claim("dijob", "`suspend: true`", learner(suspend=True), "denied spec.suspend"),
     Claim("dijob", "--operator-can dijobs/queue", learner(queue="q"), "allowed", operator_can=("dijobs/queue",)),
+    # JobFlow
+    Claim("jobflow", "all rules of the [Volcano Job]", as_template(vc.job(vc.task("a"), minAvailable=2)), "denied spec.minAvailable"),
+    Claim("jobflow", "two flows may have one name", jobflow(flow("a"), flow("a")), "denied spec.flows[1].name"),
+    Claim("jobflow", "names the flow, the target", jobflow(flow("a", "b"), flow("b", "a")), "denied spec.flows[1].dependsOn.targets[0]"),
+    Claim("jobflow", "`<JobFlow>-<flow>` at most 59", jobflow(flow("a" * 54)), "denied spec.flows[0].name"),
+    Claim("jobflow", "`probe` and `patch`", jobflow(flow("a", patch={"jobSpec": {}})), "warned spec.flows[0].patch"),
     # Volcano
     Claim("vcjob", "An update that leaves the spec as it is passes", vc.job(metadata={"name": "j", "labels": {"a": "b"}}), "allowed", old=vc.job(name="j")),
     Claim("vcjob", "an empty `queue`", vc.job(vc.task("a"), queue=""), "denied spec.queue"),

@@ -12,7 +12,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import scalable
 from jobgate.jobs.task import Task
 from jobgate.jobs.wiring import followed
-from jobgate.kinds import installed
+from jobgate.kinds import built_in, installed
 from jobgate.kinds.mxjob import MXJOB
 from jobgate.kinds.torchjob import TORCHJOB
 
@@ -36,7 +36,7 @@ def test_jobs_are_read_for_their_scale_even_where_their_pods_are_not_known(kind:
 
 
 def test_users_have_no_right_to_the_status_of_jobs() -> None:
-    rendered = objects(installed(), Installation(run=tuple(kind.qualified_plural for kind in installed())))
+    rendered = objects(installed(), Installation(run=tuple(kind.qualified_plural for kind in built_in())))
     aggregated = [
         one for one in rendered if "rbac.authorization.k8s.io/aggregate-to-" in str(one["metadata"].get("labels"))
     ]

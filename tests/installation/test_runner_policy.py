@@ -8,7 +8,7 @@ import pytest
 
 from crdgen import cel
 from jobgate.installation import Installation, objects
-from jobgate.kinds import installed
+from jobgate.kinds import built_in, installed
 
 TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
 LIST = {"type": "array", "items": {"type": "string"}}
@@ -27,7 +27,7 @@ RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
 @cache
 def expression() -> str:
     """The condition for pods, with the names that a rule of a CRD has for the objects."""
-    run = tuple(kind.qualified_plural for kind in installed())
+    run = tuple(kind.qualified_plural for kind in built_in())
     policies = (
         one for one in objects(installed(), Installation(run=run)) if one["kind"] == "ValidatingAdmissionPolicy"
     )
@@ -70,7 +70,33 @@ def test_the_runner_may_only_remove_one_finalizer_and_end_a_group(old: Any, new:
 
 @pytest.mark.parametrize(("seconds", "reads"), [(300, True), (0, False)])
 def test_nodes_are_read_only_if_lost_pods_are_replaced(seconds: int, reads: bool) -> None:
-    run = tuple(kind.qualified_plural for kind in installed())
+    run = tuple(kind.qualified_plural for kind in built_in())
     rendered = objects(installed(), Installation(run=run, replace_lost_after=seconds))
     (role,) = (one for one in rendered if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "jobgate-runner")
     assert any("nodes" in rule["resources"] for rule in role["rules"]) is reads
+
+
+def test_the_server_of_dijobs_is_installed_only_if_it_is_asked_for() -> None:
+    run = ("dijobs.diengine.opendilab.org",)
+    without, served = (
+        objects(installed(), Installation(run=run, network_policy=True, di_server=on)) for on in (False, True)
+    )
+    assert "di-server" not in str(without)
+    assert "tokenreviews" not in str(without)
+    (service,) = (one for one in served if one["metadata"]["name"] == "jobgate-di-server")
+    (policy,) = (
+        one for one in served if one["kind"] == "NetworkPolicy" and one["metadata"]["name"] == "jobgate-runner"
+    )
+    (deployed,) = (one for one in served if one["kind"] == "Deployment" and one["metadata"]["name"] == "jobgate-runner")
+    pod = deployed["spec"]["template"]
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    assert {"protocol": "TCP", "port": service["spec"]["ports"][0]["targetPort"]} in policy["spec"]["ingress"][0][
+        "ports"
+    ]
+    assert (
+        "--di-server-url=https://jobgate-di-server.jobgate-system.svc.cluster.local"
+        in pod["spec"]["containers"][0]["args"]
+    )
+    assert pod["spec"]["volumes"] == [
+        {"name": "di-server", "secret": {"secretName": "jobgate-di-server-tls", "optional": True}}
+    ]

@@ -57,7 +57,8 @@ def sample_of(kind: JobKind) -> Sample:
 
 def minimal(kind: JobKind) -> Json:
     """Return the smallest job of a kind, which is the caller's own."""
-    return jobs(ROOT / title(kind) / "minimal.yaml")[0]
+    folder = title(kind) if kind.creates is None else "jobflow"
+    return next(document for document in jobs(ROOT / folder / "minimal.yaml") if document["kind"] == kind.kind)
 
 
 def task_shape(kind: JobKind) -> Shape:

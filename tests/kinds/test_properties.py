@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import cache, partial
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import jsonpatch
@@ -17,7 +18,7 @@ from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import title
 from jobgate.jobs.context import Context, Settings
 from jobgate.jobs.kind import JobKind
-from jobgate.kinds import built_in
+from jobgate.kinds import BUILT_IN
 from jobgate.kinds.mxjob.spellings import respelled
 from jobgate.rules.updates import UpdateRule
 from tests.kinds.reviews import Reviews
@@ -46,7 +47,7 @@ def subject_of(kind: JobKind) -> Subject:
     return Subject(kind, sample, partial(reviews.mutate, **words), partial(reviews.validate, **words), context)
 
 
-SUBJECTS = {title(kind): subject_of(kind) for kind in built_in()}
+SUBJECTS = {title(kind): subject_of(kind) for kind in map(resolve_name, BUILT_IN.values())}
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

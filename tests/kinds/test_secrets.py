@@ -23,17 +23,17 @@ SECRET = "Hunter2_hunter2"
 _QUOTED = """
     accessModes action add apiGroup apiVersion audience cachingMode claimName conditionType containerName datasetName
     devicePath directory diskName diskURI dnsPolicy driver drop effect endpoints events fieldPath fsGroupChangePolicy
-    fsType gateway gmsaCredentialSpec gmsaCredentialSpecName group host hostIP hostname hostnameOverride hostnames image
-    imagePullPolicy initiatorName ip iqn iscsiInterface key keyring kind labels.* level localhostProfile matchLabelKeys
-    matchLabels.* medium mismatchLabelKeys monitors mountPath mountPropagation name nameservers namespaces
-    nodeAffinityPolicy nodeName nodeSelector.* nodeTaintsPolicy operator path pdID pdName pool portals prefix
-    preemptionPolicy priorityClassName procMount protectionDomain protocol pullPolicy recursiveReadOnly reference
-    registry request resource resourceClaimName resourceClaimTemplateName resourceName restartPolicy revision role
-    runAsUserName runtimeClassName schedulerName scheme seLinuxChangePolicy searches secretFile secretName server
-    service serviceAccountName shareName signerName stopSignal storageClassName storageMode storagePolicyID
-    storagePolicyName storagePool subPath subPathExpr subdomain supplementalGroupsPolicy system targetPortal targetWWNs
-    tenant terminationMessagePath terminationMessagePolicy topologyKey type user values volume volumeID volumeMode
-    volumeName volumeNamespace volumePath whenUnsatisfiable workingDir wwids
+    fsType gateway gmsaCredentialSpec gmsaCredentialSpecName group host hostIP hostname hostnameOverride hostnames
+    image imagePullPolicy initiatorName ip iqn iscsiInterface key keyring kind labels.* level localhostProfile
+    matchLabelKeys matchLabels.* medium mismatchLabelKeys monitors mountPath mountPropagation name nameservers
+    namespaces nodeAffinityPolicy nodeName nodeSelector.* nodeTaintsPolicy operator path pdID pdName pool portals
+    preemptionPolicy prefix priorityClassName procMount protectionDomain protocol pullPolicy recursiveReadOnly
+    reference registry request resource resourceClaimName resourceClaimTemplateName resourceName restartPolicy
+    revision role runAsUserName runtimeClassName schedulerName scheme seLinuxChangePolicy searches secretFile
+    secretName server service serviceAccountName shareName signerName stopSignal storageClassName storageMode
+    storagePolicyID storagePolicyName storagePool subPath subPathExpr subdomain supplementalGroupsPolicy system
+    targetPortal targetWWNs targets tenant terminationMessagePath terminationMessagePolicy topologyKey type user
+    values volume volumeID volumeMode volumeName volumeNamespace volumePath whenUnsatisfiable workingDir wwids
 """
 QUOTED = frozenset(_QUOTED.split())
 #: Stored jobs that run: what of them may not change is rejected, with what it is and would be.

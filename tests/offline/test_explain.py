@@ -17,9 +17,7 @@ ROOT = FOLDER.parent.parent
 IMPORTED = FOLDER.parent / "importing" / "openpai" / "golden"
 MARKETPLACE = IMPORTED / "marketplace.yaml"
 EXAMPLES = [
-    path
-    for path in sorted(ROOT.glob("examples/*/*.yaml"))
-    if not {"own-kind", "prerequisites"} & set(path.parts) and not path.stem.startswith("jobflows")
+    path for path in sorted(ROOT.glob("examples/*/*.yaml")) if not {"own-kind", "prerequisites"} & set(path.parts)
 ]
 
 

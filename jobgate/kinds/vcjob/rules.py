@@ -167,14 +167,20 @@ MAY_CHANGE = MayChange(
     {
         "spec.minAvailable": Mutable.ALWAYS,
         "spec.priorityClassName": Mutable.ALWAYS,
+        "spec.policies": Mutable.BEFORE_ITS_TASK_RUNS,
         "spec.tasks[*].replicas": Mutable.ALWAYS,
         "spec.scale": Mutable.ALWAYS,
         "spec.tasks[*].minAvailable": Mutable.ALWAYS,
+        "spec.tasks[*].policies": Mutable.BEFORE_ITS_TASK_RUNS,
+        "spec.tasks[*].template": Mutable.BEFORE_ITS_TASK_RUNS,
         # Volcano writes the names of claims that it creates; `existing_claims_stay` protects the others.
         "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
     },
     keys={"spec.tasks": "name"},
 )
+
+#: The rules about the name of a job.
+NAME_RULES = (pod_names_are_short_enough, pods_of_the_runner_have_host_names, derived_objects_have_legal_names)
 
 RULES = (
     tasks_have_names,

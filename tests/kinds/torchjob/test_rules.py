@@ -183,7 +183,7 @@ WAITS = f"{TASKS}[Worker].dependsOn"
     [
         # Names are shown as the user wrote them.
         (job(tasks(task(1, dependsOn=[{"dependsOn": "Wroker"}]))),
-         [f'{WAITS}[0].dependsOn: Not found: "Wroker": the job\'s tasks are Master, Worker']),
+         [f'{WAITS}[0].dependsOn: Not found: "Wroker": did you mean Worker? the job\'s tasks are Master, Worker']),
         (job(tasks(task(1, dependsOn=[{"dependsOn": "AIMaster"}]))), [f'{WAITS}[0].dependsOn: Not found: "AIMaster"']),
         (job(tasks(task(1, dependsOn=[{"dependsOn": "worKer"}]))), [f'{WAITS}[0].dependsOn: Invalid value: "worKer"']),
         (job(tasks(task(1, dependsOn=[{"dependsOn": "Master", "onPhase": "Failed"}]))),
