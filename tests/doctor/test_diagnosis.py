@@ -322,7 +322,8 @@ def test_one_fault_in_many_entries_is_told_once(world: World) -> None:
         entry["clientConfig"]["caBundle"] = ""
     found = world.diagnosed()
     assert [one.id for one in found] == ["bundle-empty", "bundle-empty"]
-    assert found[0].where.count("jobgate.dev") == 9
+    entries = world.get("MutatingWebhookConfiguration", "jobgate")["webhooks"]
+    assert found[0].where.count("jobgate.dev") == len(entries) > 1
 
 
 def test_findings_come_the_worst_first(world: World) -> None:
