@@ -97,6 +97,7 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
 )
 @_choice("--notify", "notify", metavar="URL")
 @_choice("--notify-secret", "notify_secret", metavar="NAME")
+@_choice("--di-server/--no-di-server", "di_server")
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(

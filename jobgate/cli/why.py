@@ -75,7 +75,8 @@ def _kinds(word: str) -> Iterator[JobKind]:
     """Yield the kinds that a word names, as kubectl does; jobgate's own for none."""
     for kind in installed():
         short = kind.resource.names.short_names if kind.resource else ()
-        if not word or word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}:
+        named = not word or word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}
+        if named and kind.creates is None:  # of others, the jobs that they create wait
             yield kind
     for name in names():
         plural = name.partition(".")[0]

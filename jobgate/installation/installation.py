@@ -173,6 +173,9 @@ class Installation(BaseModel):
     notify_secret: str = Field(
         "", pattern=rf"{_SUBDOMAIN}|^$", description="Secret whose key `secret` signs these reports; none without it."
     )
+    di_server: bool = Field(
+        False, description="Run the server by which DIJobs ask for replicas; needs the Secret jobgate-di-server-tls."
+    )
     cluster_domain: Subdomain = Field(DOMAIN, description="DNS domain of the cluster's Services.")
     conversion_crds: tuple[Subdomain, ...] = Field(
         (), description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."

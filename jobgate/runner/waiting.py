@@ -83,13 +83,13 @@ def causes_of_pods(
 ) -> tuple[list[Cause], float | None]:
     """Return what holds named pods back, and the number of seconds until that may change by itself.
 
-    `unadmitted` says why Kueue has not admitted groups; a container is in a crash loop after so many `crashes`.
+    `unadmitted` says why Kueue has not admitted groups; a waiting container is in a crash loop after so many `crashes`.
     """
     due, names, causes = list[float](), dict[tuple[Topic, str], list[str]](), dict[tuple[Topic, str], Cause]()
     for name, pod in pods:
         cause, since = _cause(pod, unadmitted, crashes)
         if cause is None and pod.is_live:
-            cause, stable = _crash_loop(pod, now, crashes)
+            cause, stable = _crash_loop(pod, now)
             due += [stable] if cause else []
         left = 0.0 if since is None else (later(since, GRACE) - now).total_seconds()
         if cause and left > 0:
@@ -118,7 +118,8 @@ def _cause(pod: PodSeen, unadmitted: Mapping[str, str], crashes: int) -> tuple[C
             return _gate(pod, unadmitted), None
         if not placed:
             return Cause(Topic.SCHEDULER, "no scheduler has considered it"), pod.created
-        return Cause(Topic.NODES, text(placed.get("message"))), None
+        message = text(placed.get("message"))
+        return Cause(Topic.NODES, message) if message else None, None
     return (next(_of_containers(pod, crashes), None), None) if pod.is_live else (None, None)
 
 
@@ -158,7 +159,7 @@ def _of_containers(pod: PodSeen, crashes: int) -> Iterator[Cause]:
             yield Cause(Topic.CONTAINER, f"{reason}: {message}", detail=f"container {name}" if name else "")
 
 
-def _crash_loop(pod: PodSeen, now: datetime, crashes: int) -> tuple[Cause | None, float]:
+def _crash_loop(pod: PodSeen, now: datetime) -> tuple[Cause | None, float]:
     """Return which container is in a crash loop although it does not wait now, and the seconds until it is stable.
 
     The cause is that of containers that wait: the status does not change with each start and end of a container.
@@ -167,7 +168,7 @@ def _crash_loop(pod: PodSeen, now: datetime, crashes: int) -> tuple[Cause | None
         ended = moment(_last_end(status).get("finishedAt"))
         left = (later(ended, BACKOFF_RESET) - now).total_seconds() if ended else 0.0
         has_succeeded = mapping(mapping(status.get("state")).get("terminated")).get("exitCode") == 0
-        if left > 0 and _restarts(status) >= crashes and not has_succeeded:
+        if left > 0 and _restarts(status) >= _CRASHES and not has_succeeded:
             return _crashes(status), left
     return None, 0.0
 

@@ -87,11 +87,6 @@ class Situation:
         namespace = text(metadata_of(self.document).get("namespace"))
         return [stored for resource in resources for stored in self.seen.all(resource, namespace) or ()]
 
-    @property
-    def nodes(self) -> Sequence[Mapping[str, Any]] | None:
-        """All nodes; None if they could not be read."""
-        return self.seen.all(NODES)
-
     @cached_property
     def observed(self) -> Observed:
         """The objects that belong to the job."""
@@ -229,7 +224,7 @@ def _of_claims(situation: Situation) -> Iterator[Cause]:
 def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     """Yield what holds pods back, with what nodes lack instead of the scheduler's message if that is known."""
     observed, seen = situation.observed, situation.seen
-    nodes, running = situation.nodes, seen.all(PODS) if Ref(PODS) in seen.lists else None
+    nodes, running = seen.all(NODES), seen.all(PODS) if Ref(PODS) in seen.lists else None
     pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
     found, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
     said = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
@@ -239,8 +234,9 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     known = {name for cause in lacking for name in cause.pods}
     for cause in found:
         names = tuple(name for name in cause.pods if name not in known)
-        end, detail = moment(metadata_of(pods[cause.pods[0]].document).get("deletionTimestamp")), cause.detail
-        if end and situation.sight and "node" in cause.what:
+        pod, detail = pods[cause.pods[0]].document, cause.detail
+        end = moment(metadata_of(pod).get("deletionTimestamp"))
+        if end and situation.sight and spec_of(pod).get("nodeName"):
             when = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC by default, unless others can write to its volumes"
             detail = f"the runner replaces it at {when}"
         if names and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
@@ -256,7 +252,7 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
 def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
     """Yield what keeps a pod that has a node from running."""
     node, event = text(spec_of(pod.document).get("nodeName")), situation.events.get(pod.uid, {})
-    dead = {metadata_of(each).get("name") for each in situation.nodes or () if not is_ready(each)}
+    dead = {metadata_of(each).get("name") for each in situation.seen.all(NODES) or () if not is_ready(each)}
     running = [
         f"init container {status.get('name')} runs since {since}"
         for status in pod.all_containers

@@ -73,7 +73,7 @@ def _summary(
 ) -> tuple[str, str]:
     """Return how many nodes lack what, with the one that lacks least; and what to do."""
     short = {name: needs - free[name] for name, barrier in barriers.items() if not barrier}
-    lacks = [f"too little {key}" for gaps in short.values() for key in gaps]
+    lacks = [f"too little {'room for pods' if key == PODS else key}" for gaps in short.values() for key in gaps]
     counts = Counter([*lacks, *filter(None, barriers.values())]).most_common()
     asks = ", ".join(f"{name} {_shown(name, amount)}" for name, amount in needs.items() if name != PODS)
     reasons = first_of([f"{reason} ({count})" for reason, count in counts], _REASONS)

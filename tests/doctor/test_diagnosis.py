@@ -44,7 +44,7 @@ def world(recorded: World) -> World:
 
 
 def ids(world: World, **given: Any) -> list[str]:
-    return [each.id for each in world.diagnosed(**given)]
+    return [one.id for one in world.diagnosed(**given)]
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def ids(world: World, **given: Any) -> list[str]:
 def test_a_sound_installation_has_no_fault_whatever_was_chosen(choices: dict[str, Any]) -> None:
     world = sound(NOW, **choices)
     if "secret" in choices:
-        result = world.get("Secret", TLS, SYSTEM)
+        found = world.get("Secret", TLS, SYSTEM)
         world.remove("Secret", TLS, SYSTEM)
-        result["metadata"]["name"] = choices["secret"]
-        world.put(result)
+        found["metadata"]["name"] = choices["secret"]
+        world.put(found)
     world.show(world.current)
     observed, expected = world.looked()
     assert world.diagnosed() == []
@@ -91,11 +91,11 @@ def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
 RUN: dict[str, Any] = {"run": ("torchjobs.train.distributed.io",), "queueing": "kubernetes", "queues": "queues: []"}
 
 
-def test_the_runner_is_known_by_its_deployment_and_by_the_flags_of_the_server() -> None:
-    world = sound(NOW, **RUN)
+def test_the_runner_is_known_by_its_deployment_and_by_what_the_server_is_reported() -> None:
+    world = sound(NOW, **RUN, di_server=True)
     assert world.diagnosed() == []
     chosen = world.looked()[1].installation
-    assert (chosen.run, chosen.queueing, chosen.queues) == tuple(RUN.values())
+    assert (chosen.run, chosen.queueing, chosen.queues, chosen.di_server) == (*RUN.values(), True)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_the_runner_is_known_by_its_deployment_and_by_the_flags_of_the_server() 
 def test_what_the_runner_lacks_is_found(kind: str, id_: str) -> None:
     world = sound(NOW, run=RUN["run"])
     world.remove(kind, RUNNER, SYSTEM)
-    result = world.diagnosed()
-    assert [(each.id, each.where.rpartition("/")[2].partition(" ")[0]) for each in result] == [(id_, RUNNER)]
+    found = world.diagnosed()
+    assert [(one.id, one.where.rpartition("/")[2].partition(" ")[0]) for one in found] == [(id_, RUNNER)]
 
 
 def test_a_runner_that_does_not_renew_its_lease_is_found() -> None:
@@ -129,16 +129,16 @@ def test_kueue_that_the_installation_does_not_name_is_found(
     world = sound(NOW, run=RUN["run"], queueing=queueing, queues=queues)
     world.put({"kind": "CustomResourceDefinition", "metadata": {"name": "workloads.kueue.x-k8s.io"}})
     assert ids(world) == found
-    assert used in "".join(each.what for each in world.diagnosed())
+    assert used in "".join(one.what for one in world.diagnosed())
 
 
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) -> None:
     planted = FAULTS[sentence]
     planted.plant(world)
-    result = world.diagnosed()
-    assert {each.id for each in result} == {planted.id}
-    assert planted.says in " ".join(f"{entry.where}: {entry.what}" for entry in result)
+    found = world.diagnosed()
+    assert {one.id for one in found} == {planted.id}
+    assert planted.says in " ".join(f"{one.where}: {one.what}" for one in found)
 
 
 @pytest.mark.parametrize("round_", faults.Round)
@@ -165,7 +165,7 @@ def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
         "kind-crd-missing",
         "kind-version-not-served",
     }
-    assert {value.id for value in FAULTS.values()} | elsewhere == set(catalogue)
+    assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 
 
 def test_an_expired_certificate_is_reported_with_the_bundles_that_trust_its_ca(world: World) -> None:
@@ -182,9 +182,9 @@ def test_an_expired_ca_in_the_bundle_is_told_where_the_secret_has_no_ca(world: W
 def test_a_server_that_has_not_read_the_secret_is_told_and_so_is_who_does_not_trust_it(world: World) -> None:
     world.show(generation(NOW, 9))
     assert ids(world) == ["bundle-lacks-served-ca", "bundle-lacks-served-ca", "server-serves-another"]
-    result = " ".join(each.what for each in world.diagnosed())
-    assert "10.0.0.1:9443" in result
-    assert "serves generation 9; the Secret contains generation 1" in result
+    said = " ".join(one.what for one in world.diagnosed())
+    assert "10.0.0.1:9443" in said
+    assert "serves generation 9; the Secret contains generation 1" in said
 
 
 def test_a_server_gets_ten_minutes_to_read_a_secret_that_was_written(world: World) -> None:
@@ -200,7 +200,7 @@ def test_a_server_gets_ten_minutes_to_read_a_secret_that_was_written(world: Worl
 
 def test_a_served_certificate_that_expired_is_reported_by_its_address(world: World) -> None:
     world.show(generation(NOW - timedelta(days=100), 1))
-    expired = next(each for each in world.diagnosed() if each.id == "certificate-expired")
+    expired = next(one for one in world.diagnosed() if one.id == "certificate-expired")
     assert expired.where == "10.0.0.1:9443"
 
 
@@ -265,12 +265,12 @@ def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, senten
     for ref in [*world.objects, Ref(SECRETS, TLS, SYSTEM), Ref(SERVICES, SERVICE, SYSTEM)]:
         if ref.resource not in CONFIGURATIONS:
             world.unseen[ref] = LACKS
-    world.unseen |= {Ref(each, "", SYSTEM): LACKS for each in (PODS, SLICES)}
+    world.unseen |= {Ref(one, "", SYSTEM): LACKS for one in (PODS, SLICES)}
     world.unseen[Ref(NAMESPACES)] = LACKS
     world.rights_unseen = LACKS
-    results = {entry.id for entry in world.diagnosed()}
+    found = {one.id for one in world.diagnosed()}
     # Without the namespaces it is not distinguishable from a selector that leaves out some.
-    assert results <= {FAULTS[sentence].id, "namespace-selector-differs"} or "missing" in FAULTS[sentence].id
+    assert found <= {FAULTS[sentence].id, "namespace-selector-differs"} or "missing" in FAULTS[sentence].id
 
 
 def test_if_nothing_is_installed_that_alone_is_reported(world: World) -> None:
@@ -312,7 +312,7 @@ def test_what_others_inject_into_pods_is_not_taken_for_ours(world: World) -> Non
 
 def test_a_port_that_is_a_variable_is_taken_for_the_default(world: World) -> None:
     (container,) = world.get("Deployment", SERVER, SYSTEM)["spec"]["template"]["spec"]["containers"]
-    container["args"] = [re.sub("^--port=.*", "--port=$(PORT)", arg) for arg in container["args"]]
+    container["args"] = [re.sub("^--port=.*", "--port=$(PORT)", one) for one in container["args"]]
     assert ids(world) == []
 
 
@@ -320,16 +320,17 @@ def test_one_fault_in_many_entries_is_reported_once(world: World) -> None:
     faults.other_ca(world)
     for entry in world.entries():
         entry["clientConfig"]["caBundle"] = ""
-    result = world.diagnosed()
-    assert [each.id for each in result] == ["bundle-empty", "bundle-empty"]
-    assert result[0].where.count("jobgate.dev") == 9
+    found = world.diagnosed()
+    assert [one.id for one in found] == ["bundle-empty", "bundle-empty"]
+    entries = world.get("MutatingWebhookConfiguration", "jobgate")["webhooks"]
+    assert found[0].where.count("jobgate.dev") == len(entries) > 1
 
 
 def test_findings_come_the_worst_first(world: World) -> None:
     FAULTS["a Lease is not renewed"].plant(world)
     FAULTS["an operator has a webhook of its own"].plant(world)
     FAULTS["an entry calls another path"].plant(world)
-    assert [each.severity for each in world.diagnosed()] == list(Severity)
+    assert [one.severity for one in world.diagnosed()] == list(Severity)
 
 
 def test_the_right_to_everything_is_reported_as_that(world: World) -> None:

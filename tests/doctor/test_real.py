@@ -28,10 +28,14 @@ from jobgate.cli import main
 from jobgate.cluster.access import is_allowed
 from jobgate.cluster.bundles import CRDS
 from jobgate.cluster.client import Client
+from jobgate.configured.catalogue import installable, kinds_of
+from jobgate.configured.file import read_entries
 from jobgate.doctor import FoundFault, diagnose
 from jobgate.doctor.look import ServerAccess, look
 from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, Ref
+from tests.configured.crds import crd
 from tests.doctor.faults import FAULTS, Round, of_round
+from tests.doctor.test_kinds import DESCRIBED
 from tests.doctor.world import KINDS, SYSTEM, TEAM, World, sound
 
 #: Each of them is awaited: rights, CRDs and namespaces take effect some time after they are stored.
@@ -67,7 +71,9 @@ class Installed:
     def __init__(self, plane: ControlPlane, api: ClusterApi, folder: Path) -> None:
         self.plane, self.api = plane, api
         # So that nothing sound expires before the tests are over.
-        self.world = sound(datetime.now(UTC), lease_seconds=3600)
+        entries = read_entries(DESCRIBED, "training.yaml")
+        self.world = sound(datetime.now(UTC), lease_seconds=3600, described=installable(kinds_of(entries)))
+        self.world.put(*map(crd, entries))
         self.server = Server(folder)
         self.server.serve(self.world.current)
 
@@ -137,14 +143,14 @@ def _stated(one: dict[str, Any]) -> dict[str, Any]:
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """The merge patch that makes of one the other."""
-    result: dict[str, Any] = {key: None for key in old if key not in new}
+    found: dict[str, Any] = {key: None for key in old if key not in new}
     for key, value in new.items():
         if isinstance(value, dict) and isinstance(old.get(key), dict):
             if inner := _changes(old[key], value):
-                result[key] = inner
+                found[key] = inner
         elif value != old.get(key):
-            result[key] = value
-    return result
+            found[key] = value
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -178,18 +184,18 @@ def test_planted_faults_are_found_and_nothing_else(installed: Installed, round_:
     for planted in of_round(round_).values():
         planted.plant(world)
     # Each fault alone, and that none hides another, is tested on what an API server holds: here, that it is read.
-    expected = {(each.id, each.where) for each in world.diagnosed()}
+    expected = {(one.id, one.where) for one in world.diagnosed()}
     installed.change(installed.world, world)
     installed.server.serve(world.current)
-    results: list[FoundFault] = []
+    found: list[FoundFault] = []
 
     def all_of_them() -> bool:
-        results[:] = installed.look()[0]
-        return {(entry.id, entry.where) for entry in results} == expected
+        found[:] = installed.look()[0]
+        return {(one.id, one.where) for one in found} == expected
 
     try:
         wait_for(all_of_them, timeout=SOON, what=f"{len(expected)} faults are found")
-        result = " ".join(f"{item.where}: {item.what}" for item in results)
+        result = " ".join(f"{one.where}: {one.what}" for one in found)
         assert [planted.says for planted in of_round(round_).values() if planted.says not in result] == []
     finally:
         installed.change(world, installed.world)
@@ -212,7 +218,7 @@ def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed
         result = run("--output=json")
         document = json.loads(result.stdout)
         assert (result.exit_code, document["healthy"]) == (1, False)
-        assert [finding["id"] for finding in document["findings"]] == ["entry-calls-elsewhere"]
+        assert [one["id"] for one in document["findings"]] == ["entry-calls-elsewhere"]
     finally:
         installed.change(world, installed.world)
 

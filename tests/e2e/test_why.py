@@ -20,6 +20,8 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.cli import main
 from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner_volcano import vcjob
+from tests.runner.world import vctask
 
 pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gangs itself from 1.36 on")
 
@@ -362,6 +364,14 @@ def test_a_job_that_does_not_exist_is_an_error(plane: WholeControlPlane, space: 
     code, text = said(plane, space, "none")
     assert code == 2
     assert f"there is no none in namespace {space.name}" in text
+
+
+def test_of_two_kinds_with_a_job_of_the_name_one_must_be_named(plane: WholeControlPlane, space: Space) -> None:
+    Run(space, dijob("train", work()))
+    Run(space, vcjob("train", vctask(1)))
+    code, text = said(plane, space, "train")
+    assert (code, "name one of dijobs.diengine.opendilab.org/train, jobs.batch.volcano.sh/train" in text) == (2, True)
+    assert said(plane, space, "vcjob/train")[0] in {0, 1}
 
 
 def test_a_job_that_runs_has_status_0(plane: WholeControlPlane, space: Space) -> None:

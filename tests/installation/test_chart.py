@@ -62,6 +62,7 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "network_policy": True,
         "notify": "https://example.com/jobs?of={{x}}",
         "notify_secret": "jobgate-notify",
+        "di_server": True,
     },
     "everything, with texts that are hard to quote": {
         "monitoring": True,

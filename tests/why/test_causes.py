@@ -254,6 +254,8 @@ def test_a_claim_of_a_volcano_job_that_the_runner_creates_is_not_missing() -> No
 MOUNT = event("pod", "FailedMount", 'secret "key" not found')
 INIT = {"initContainerStatuses": [{"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}]}
 RUNS = {"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": stamp(START)}}}]}
+ENDED = {"terminated": {"exitCode": 1, "finishedAt": stamp(NOW)}}
+AGAIN = {"name": "main", "restartCount": 1, "state": {"running": {"startedAt": stamp(NOW)}}, "lastState": ENDED}
 BACKOFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s restarting failed container"}}
 STARTS: list[tuple[str, Object, list[Object], str, str]] = [
     ("has failed to mount", {}, [MOUNT], "True", 'FailedMount: secret "key" not found'),
@@ -266,6 +268,7 @@ STARTS: list[tuple[str, Object, list[Object], str, str]] = [
         "True",
         "CrashLoopBackOff: container main",
     ),
+    ("has restarted once, and runs", {**RUNS, "containerStatuses": [AGAIN]}, [], "True", ""),
     ("starts on a dead node", INIT, [], "Unknown", "node n0 is not ready"),
     ("runs on a dead node", RUNS, [], "Unknown", "node n0 is not ready"),
     ("runs", RUNS, [MOUNT], "True", ""),
