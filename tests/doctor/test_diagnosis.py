@@ -91,7 +91,7 @@ def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
 RUN: dict[str, Any] = {"run": ("torchjobs.train.distributed.io",), "queueing": "kubernetes", "queues": "queues: []"}
 
 
-def test_the_runner_is_known_by_its_deployment_and_by_what_the_server_is_reported() -> None:
+def test_the_runner_is_known_by_its_deployment_and_by_the_flags_of_the_server() -> None:
     world = sound(NOW, **RUN, di_server=True)
     assert world.diagnosed() == []
     chosen = world.looked()[1].installation
