@@ -76,6 +76,8 @@ def templates_exist_and_fit(job: Job[JobFlowSpec], context: Context) -> Iterator
             template = context.objects.get(TEMPLATES, flow.name or "", context.namespace)
         except LookupError:
             return  # the JobTemplates are not known
+        if context.spent():
+            return
         spec, complete = VCJOB.read(template or {})
         if template is None:
             yield Notice(flow.at("name"), f"no JobTemplate {flow.name} exists yet: the Job is created when it does")
