@@ -18,23 +18,20 @@ from crdgen.durations import MOST, nanoseconds
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
 _HEX: Final = "[0-9A-Fa-f]"
-_MAC: Final = re.compile(
-    "|".join(
-        rf"{_HEX}{{{width}}}({separator}{_HEX}{{{width}}}){{{2 * octets // width - 1}}}"
-        for octets in (6, 8, 20)
-        for separator, width in ((":", 2), ("-", 2), (r"\.", 4), ("", 2))
-    )
+# Long patterns are texts: `re` compiles them when they are first used.
+_MAC: Final = "|".join(
+    rf"{_HEX}{{{width}}}({separator}{_HEX}{{{width}}}){{{2 * octets // width - 1}}}"
+    for octets in (6, 8, 20)
+    for separator, width in ((":", 2), ("-", 2), (r"\.", 4), ("", 2))
 )
 _PADDING: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _LENGTH: Final = re.compile(r"0*([0-9]{1,3})")
 _LABEL: Final = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
-_HOSTNAME: Final = re.compile(
-    rf"[0-9A-Za-z](?:[0-9A-Za-z]{{0,62}}|-[0-9A-Za-z]{{0,61}})|(?:{_LABEL}\.)+[A-Za-z]{{2,63}}"
-)
+_HOSTNAME: Final = rf"[0-9A-Za-z](?:[0-9A-Za-z]{{0,62}}|-[0-9A-Za-z]{{0,61}})|(?:{_LABEL}\.)+[A-Za-z]{{2,63}}"
 _WORD: Final = r"[^\x00-\x20\x7f()<>\[\]:;@\\,\".]+"
 _ADDRESS: Final = rf"(?:\"(?:[^\x00-\x08\x0a-\x1f\x7f\\\"]|\\.)*\"|{_WORD}(?:\.{_WORD})*)@{_WORD}(?:\.{_WORD})*"
 _NAME: Final = r"\"[^\x00-\x1f\x7f\\\"]*\"[ \t]*|[^\x00-\x1f\x7f()<>\[\]:;@\\,\"]*"
-_EMAIL: Final = re.compile(rf"{_ADDRESS}|(?:{_NAME})<{_ADDRESS}>")
+_EMAIL: Final = rf"{_ADDRESS}|(?:{_NAME})<{_ADDRESS}>"
 
 
 _ESCAPE: Final = "%[0-9A-Fa-f]{2}"
@@ -46,17 +43,16 @@ _HOST: Final = (
     r"|(?:[^\x00-\x20#/?@\\^`{|}%\x7f\[:]|%[89A-Fa-f][0-9A-Fa-f]|:[0-9]+,)*)(?::[0-9]*)?"
 )
 _PATH: Final = rf"(?:[^?%]|{_ESCAPE})*"
-_URL: Final = re.compile(
-    rf"\*|{_SCHEME}(?:[^/].*)?|(?:{_SCHEME})?/(?:(?!/){_PATH})?(?:\?.*)?|//{_PATH}(?:\?.*)?"
-    rf"|{_SCHEME}//{_USER}{_HOST}(?:/{_PATH})?(?:\?.*)?",
-    re.DOTALL,
+_URL: Final = (
+    rf"(?s)\*|{_SCHEME}(?:[^/].*)?|(?:{_SCHEME})?/(?:(?!/){_PATH})?(?:\?.*)?|//{_PATH}(?:\?.*)?"
+    rf"|{_SCHEME}//{_USER}{_HOST}(?:/{_PATH})?(?:\?.*)?"
 )
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def is_uri(text: str) -> bool:
     """Return whether the text is an absolute URL or an absolute path."""
-    match = None if _CONTROL.search(text) else _URL.fullmatch(text)
+    match = None if _CONTROL.search(text) else re.fullmatch(_URL, text)
     try:
         IPv6Address((match and match["address"]) or "::")
     except ValueError:
@@ -148,7 +144,7 @@ def duration(text: str) -> int | None:
 
 def is_hostname(text: str) -> bool:
     """Return whether the text is an ASCII host name. A name of a single label may also end with a dash."""
-    return len(text) <= 255 and _HOSTNAME.fullmatch(text) is not None
+    return len(text) <= 255 and re.fullmatch(_HOSTNAME, text) is not None
 
 
 def _matching(pattern: str) -> Callable[[str], bool]:
@@ -178,14 +174,14 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = MappingProxyType(
         "date": is_date,
         "date-time": is_date_time,
         "duration": lambda text: duration(text) is not None,
-        "email": lambda text: _EMAIL.fullmatch(text.strip(" \t")) is not None,
+        "email": lambda text: re.fullmatch(_EMAIL, text.strip(" \t")) is not None,
         "hexcolor": _matching(rf"#?(?:{_HEX}{{3}}|{_HEX}{{6}})"),
         "hostname": is_hostname,
         "ipv4": is_ipv4,
         "ipv6": is_ipv6,
         "k8s-long-name": is_subdomain,
         "k8s-short-name": is_any_label,
-        "mac": lambda text: _MAC.fullmatch(text) is not None,
+        "mac": lambda text: re.fullmatch(_MAC, text) is not None,
         "ssn": _matching("[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
         "uri": is_uri,
         "uuid": is_uuid,

@@ -1,6 +1,22 @@
 """`python -m jobgate`: the command line."""
 
-from jobgate.cli import main
+import sys
+
+
+def main() -> None:
+    """Run the command. `crdgen` does not load what the other commands need."""
+    if sys.argv[1:2] == ["crdgen"]:
+        from crdgen.__main__ import main as crdgen  # noqa: PLC0415
+
+        sys.exit(crdgen(sys.argv[2:], "jobgate crdgen"))
+    if sys.argv[1:2] in (["review"], ["explain"], ["render"]):
+        from crdgen.__main__ import collect_rarely  # noqa: PLC0415
+
+        collect_rarely()
+    from jobgate.cli import main as jobgate  # noqa: PLC0415
+
+    jobgate()
+
 
 if __name__ == "__main__":
-    main(prog_name="python -m jobgate")
+    main()

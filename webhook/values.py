@@ -136,9 +136,9 @@ def difference_lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
         yield _SIGNS[kind], f"{join(steps)}: {shown(value_at(before, steps) if kind == 'remove' else value)}"
 
 
-def lost(before: Any, after: Any) -> Iterator[str]:
-    """Yield the paths of the fields of `before` that `after` lacks."""
-    yield from (str(join(steps)) for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
+def lost(before: Any, after: Any) -> Iterator[tuple[str | int, ...]]:
+    """Yield the steps of the fields of `before` that `after` lacks."""
+    yield from (steps for kind, steps, _ in _changes(before, after, ()) if kind == "remove")
 
 
 def deviations(expected: Any, actual: Any, *, added: bool = True) -> Iterator[str]:

@@ -80,8 +80,27 @@ class PodContent:
                     if item["key"] not in data:
                         raise NotThereError(f"{kind} {source[field]['name']}: no key {item['key']}")
                     yield VolumeFile(item["path"], data[item["key"]], item.get("mode", mode))
+        if "serviceAccountToken" in source:
+            wanted = source["serviceAccountToken"]
+            yield VolumeFile(wanted["path"], self._token(wanted).encode(), mode)
         for item in (source.get("downwardAPI") or {}).get("items") or ():
             yield VolumeFile(item["path"], self._field(item["fieldRef"]["fieldPath"]).encode(), item.get("mode", mode))
+
+    def _token(self, wanted: Mapping[str, Any]) -> str:
+        """Return a token that is bound to the pod."""
+        metadata, account = self._pod["metadata"], self._pod["spec"].get("serviceAccountName") or "default"
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+        spec = {
+            "audiences": [wanted["audience"]] if wanted.get("audience") else [],
+            "expirationSeconds": wanted.get("expirationSeconds", 3600),
+            "boundObjectRef": bound,
+        }
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/{account}/token"
+        status, answer = self._api.post(path, request)
+        if status != 201:
+            raise NotThereError(f"token of {account}: {answer.get('message')}")
+        return str(answer["status"]["token"])
 
     def _value(self, source: Mapping[str, Any]) -> str | None:
         if "fieldRef" in source:

@@ -102,7 +102,8 @@ def _nullable(check: Check, schema: Schema) -> Check:
 
 def object_checker(schema: Schema) -> Check:
     """Return the check of an object: its fields, required fields, and their number."""
-    fields = {name: checker(child) for name, child in schema.get("properties", {}).items()}
+    properties: dict[str, Schema] = schema.get("properties", {})
+    fields: dict[str, Check] = {}  # compiled when they are first used: few objects have all fields of a pod template
     extra = schema.get("additionalProperties")
     others = checker(extra) if isinstance(extra, dict) else None
     required: tuple[str, ...] = tuple(schema.get("required", ()))
@@ -113,7 +114,11 @@ def object_checker(schema: Schema) -> Check:
             return wrong_type(value, "object")
         violations: list[Violation] | None = None
         for key, child in value.items():
-            field = fields.get(key, others)
+            field = fields.get(key)
+            if field is None:
+                field = others
+                if key in properties:
+                    field = fields[key] = checker(properties[key])
             if field is not None:
                 child_violations = field(child)
                 if child_violations is not None:

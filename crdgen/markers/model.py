@@ -104,7 +104,9 @@ class Model(BaseModel):
     becomes the schema's description.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="ignore", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="ignore", frozen=True, protected_namespaces=(), defer_build=True
+    )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler, /) -> CoreSchema:

@@ -30,6 +30,8 @@ _DIRECTIVES_LIMIT: Final = 100
 _TOO_DEEP: Final = f"nested too deep: at most {MAX_DEPTH} levels are read, aliases included"
 _HINTS: Final = {
     "cannot start any token": "indent with spaces, not tabs, and quote a value that begins with @, % or a backtick",
+    "scanning an alias": "quote a value that begins with *",
+    "scanning an anchor": "quote a value that begins with &",
     "expected <document start>": "put `---` before another document",
     "mapping values are not allowed": "check the indentation, and quote a value that contains `: `",
 }
@@ -72,7 +74,9 @@ class Document:
         Reads the text again: to remember all places at once would take far more memory than the values.
         """
         try:
-            return load(*self.text, {path[:length] for path in paths for length in range(len(path) + 1)})
+            wanted = {path[:length] for path in paths for length in range(len(path) + 1)}
+            # Of duplicate keys the last one counts, so all must be read.
+            return load(*self.text, wanted, whole=bool(self.duplicates))
         except DocumentError:  # JSON that is not YAML
             return self
 
@@ -85,17 +89,21 @@ class Document:
         return self.places.get(path, (self.text[1], 0))
 
 
-def load(text: bytes, line: int, wanted: Collection[Path] = ()) -> Document:
+def load(text: bytes, line: int, wanted: Collection[Path] = (), *, whole: bool = True) -> Document:
     """Return the only document of a YAML text, which starts at a line, with the places of the wanted paths.
+
+    If it need not be whole, it is read until all of them are found.
 
     Raises:
         DocumentError: The text is not YAML, or has values that JSON does not have.
     """
     if text.count(b"\n%") > _DIRECTIVES_LIMIT:
         raise DocumentError(f"more than {_DIRECTIVES_LIMIT} lines begin with %, as directives do: indent them", line, 0)
-    reader = _DocumentReader(text, line, wanted)
+    reader = _DocumentReader(text, line, wanted, whole=whole)
     try:
         return reader.read()
+    except _AllFound:
+        return reader.document
     except ScalarError as error:
         raise _error(str(error), reader.event.start_mark, line) from error
     except yaml.MarkedYAMLError as error:
@@ -129,14 +137,19 @@ def has_action(content: bytes) -> bool:
     return False
 
 
+class _AllFound(Exception):
+    """All places are found."""
+
+
 class _DocumentReader:
     """Reads a document from its events; recursion stops at `MAX_DEPTH`, since hostile text may be nested deeply."""
 
-    def __init__(self, text: bytes, line: int, wanted: Collection[Path]) -> None:
+    def __init__(self, text: bytes, line: int, wanted: Collection[Path], *, whole: bool) -> None:
         self.event: Any = None
+        self.document = Document(text=(text, line))
         self._line = line
         self._wanted = wanted
-        self._document = Document(text=(text, line))
+        self._missing = None if whole else set(wanted)
         self._events = yaml.parse(text, Loader=_Loader)
         self._anchors: dict[str, Any] = {}
         self._copied = 0
@@ -145,10 +158,10 @@ class _DocumentReader:
         """Return the document; the text must end after it."""
         while not isinstance(self._next(), yaml.StreamEndEvent):
             if isinstance(self.event, yaml.NodeEvent):
-                if self._document.places:
+                if self.document.places:
                     raise ScalarError("kubectl does not read text after the end of a document: put `---` before it")
-                self._document.value = self._value(())
-        return self._document
+                self.document.value = self._value(())
+        return self.document
 
     def _next(self) -> Any:
         self.event = next(self._events)
@@ -162,8 +175,12 @@ class _DocumentReader:
         event = self.event
         if not path or (path[0] == "items" and len(path) == 2) or path in self._wanted:
             is_block = isinstance(event, yaml.CollectionStartEvent) and not event.flow_style
-            key = self._document.keys.get(path) if is_block else None
-            self._document.places[path] = key or self._place()
+            key = self.document.keys.get(path) if is_block else None
+            self.document.places[path] = key or self._place()
+            if self._missing is not None:
+                self._missing.discard(path)
+                if not self._missing:
+                    raise _AllFound
         if not isinstance(event, yaml.CollectionStartEvent):
             value = self._scalar(len(path))
             return value if isinstance(value, dict | list) else json_value(value)
@@ -192,9 +209,9 @@ class _DocumentReader:
             place = self._place()
             key = self._key(len(path) + 1)
             if (*path, key) in self._wanted:
-                self._document.keys[*path, key] = place
-            if key in own_keys and len(self._document.duplicates) < _DUPLICATES_LIMIT:
-                self._document.duplicates.append((*path, key))
+                self.document.keys[*path, key] = place
+            if key in own_keys and len(self.document.duplicates) < _DUPLICATES_LIMIT:
+                self.document.duplicates.append((*path, key))
             own_keys.add(key)
             self._next()
             entries[key] = self._value((*path, key))
@@ -213,7 +230,8 @@ class _DocumentReader:
             if event.anchor in self._anchors:
                 return self._copy(self._anchors[event.anchor], depth)
             name = event.anchor
-            raise ScalarError(f"*{name} has no anchor: write &{name} before its value, which may not hold the alias")
+            fix = f"quote the text, or write &{name} before its value, which may not hold the alias"
+            raise ScalarError(f"*{name} has no anchor: {fix}")
         value = event.value if event.tag is None and not event.implicit[0] else resolve(event.value, event.tag)
         self._anchors |= {event.anchor: value} if event.anchor is not None else {}
         return value

@@ -126,8 +126,8 @@ def _ignores(program: str) -> list[Ignore]:
     try:
         if file.is_file():
             settings = read_value(file.read_bytes(), str(file))
-        elif project.is_file() and {program.encode(), b"ignore"} <= set(
-            re.findall(rb"\w+", text := project.read_bytes())
+        elif project.is_file() and re.search(
+            rb"(?m)^\W*tool(\W+%b\b|\W*$)" % program.encode(), text := project.read_bytes()
         ):
             import tomllib  # noqa: PLC0415 - few projects have such a table
 

@@ -1,4 +1,4 @@
-"""`jobgate audit`: review the jobs that a cluster has stored."""
+"""`jobgate audit`: review jobs that a cluster has stored, or those in files, with what the cluster has."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
+from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
-from jobgate.jobs.kind import JobKind
+from jobgate.configured.catalogue import Catalogued
+from jobgate.jobs.wiring import jobs_of
 from jobgate.offline.audit import Audited, audit, by_rule
 from webhook import Registry
+from webhook.values import mapping
 
 if TYPE_CHECKING:
     from jobgate.cluster.client import Client
+
+
+_CRDS: Final = "customresourcedefinitions.v1.apiextensions.k8s.io"
 
 
 class ListedObjects:
@@ -46,6 +52,7 @@ class ListedObjects:
 
 
 @click.command("audit")
+@click.argument("files", nargs=-1, metavar="[FILE]…")
 @KUBECONFIG
 @click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only jobs in this namespace; repeatable.")
 @click.option("--warnings/--no-warnings", default=False, help="Also report warnings.")
@@ -55,6 +62,7 @@ class ListedObjects:
 def audit_command(
     context: click.Context,
     *,
+    files: tuple[str, ...],
     kubeconfig: Path | None,
     namespaces: tuple[str, ...],
     warnings: bool,
@@ -63,25 +71,49 @@ def audit_command(
 ) -> None:
     """Review the jobs that a cluster has stored, and report by job and rule what would be denied today.
 
-    Changes nothing. Exit status: 0 if no job would be denied, 1 if one would be, 2 if jobs cannot be listed.
+    With FILES, their objects are reviewed instead, as if they were created in the cluster. Those without a namespace
+    belong to the first of --namespace, or to default. Changes nothing. Exit status: 0 if no job would be denied, 1 if
+    one would be, 2 if jobs cannot be listed or read.
     """
-    audits, missing = asyncio.run(_audit(kubeconfig, configured, warnings=warnings))
+    manifests, broken = read_files(files)
+    if broken:
+        context.exit(2)
+    given = [_named(manifest.object, (*namespaces, "default")[0]) for manifest in manifests]
+    audits, missing = asyncio.run(_audit(kubeconfig, configured, given if files else None, warnings=warnings))
     audits = [audited for audited in audits if not namespaces or audited.namespace in namespaces]
     _print(audits, missing, output, warnings=warnings)
     context.exit(1 if any(audited.faults for audited in audits) else 0)
 
 
-async def _audit(kubeconfig: Path | None, configured: Configured, *, warnings: bool) -> tuple[list[Audited], list[str]]:
-    """Review all stored jobs; also return the kinds that the cluster does not serve."""
+def _named(document: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """Return an object of a file with a name and a namespace."""
+    metadata = document.get("metadata")
+    return {**document, "metadata": {"name": "", "namespace": namespace, **mapping(metadata)}}
+
+
+async def _audit(
+    kubeconfig: Path | None, configured: Configured, given: Sequence[dict[str, Any]] | None, *, warnings: bool
+) -> tuple[list[Audited], list[str]]:
+    """Review given or all stored jobs; also return the kinds that the cluster does not serve."""
     async with reached(kubeconfig) as client:
-        kinds = in_cluster(
-            configured.kinds, {kind.qualified_plural for kind in configured.kinds if kind.resource is None}
-        )
-        objects = await _looked_up(client, kinds, reads=warnings)
+        if given is None:
+            denied = {kind.qualified_plural for kind in configured.kinds if kind.resource is None}
+            kinds = in_cluster(configured.kinds, denied)
+        else:
+            listed_crds = await _looked_up(client, [_CRDS])
+            names = listed_crds.names(_CRDS) if _CRDS in listed_crds else ()
+            known = Catalogued(configured.kinds, {name: listed_crds.get(_CRDS, name) or {} for name in names})
+            found = {_type(job): known.get(*_type(job)) for job in given}
+            kinds = Registry(kind for kind in found.values() if kind)
+            for version, name in (each for each, kind in found.items() if kind is None):
+                click.echo(f"not reviewed: {name} of {version} is no known kind; describe it with --kinds", err=True)
+        needed = {name for kind in kinds for name in (*kind.watches, *(kind.reads if warnings else ()))}
+        objects = await _looked_up(client, needed)
         audits: list[Audited] = []
         missing: list[str] = []
         for kind in kinds:
-            jobs = await listed(client, f"{kind.plural}.{kind.version}.{kind.group}")
+            of_kind = [job for job in given or () if _type(job) == (kind.gvk.api_version, kind.kind)]
+            jobs = of_kind or await listed(client, jobs_of(kind))
             if jobs is None:
                 missing.append(kind.qualified_plural)
             # Items of a list may lack these.
@@ -91,13 +123,14 @@ async def _audit(kubeconfig: Path | None, configured: Configured, *, warnings: b
     return audits, missing
 
 
-async def _looked_up(client: Client, kinds: Registry[JobKind], *, reads: bool) -> ListedObjects:
-    """Return the objects that rules look up, without the resources that may not be listed: rules skip those.
+def _type(job: Mapping[str, Any]) -> tuple[str, str]:
+    return str(job.get("apiVersion")), str(job.get("kind"))
 
-    `reads` adds the resources that only warnings are about.
-    """
+
+async def _looked_up(client: Client, resources: Iterable[str]) -> ListedObjects:
+    """Return objects that rules look up, without the resources that may not be listed: rules skip those."""
     lists = {}
-    for watched in sorted({name for kind in kinds for name in (*kind.watches, *(kind.reads if reads else ()))}):
+    for watched in sorted(resources):
         try:
             if (items := await listed(client, watched)) is not None:
                 lists[watched] = items

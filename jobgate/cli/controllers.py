@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,7 @@ from jobgate.cli.settings import (
     running,
     setting,
 )
-from jobgate.jobs.runner import REPLACE_LOST_AFTER
+from jobgate.jobs.runner import REPLACE_LOST_AFTER, runner_of
 from jobgate.jobs.wiring import wired
 from jobgate.names import HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS
@@ -138,14 +139,19 @@ def control(
     asyncio.run(lead(kinds, kubeconfig, leader, controller, "controller started"))
 
 
-def _notified(notify: str, notify_secret: Path | None) -> dict[str, NotifySettings | None]:
+def _reached(
+    notify: str, notify_secret: Path | None, di_server_url: str, di_server_tls: Path | None, di_server_port: int
+) -> dict[str, Any]:
     from jobgate.runner.notify import NotifySettings
 
     if notify and not re.fullmatch(HTTP_ADDRESS, notify):
         raise click.BadParameter(f"{notify!r} must be a URL with http or https and without a user")
     if notify and notify_secret is None:
         raise click.UsageError("notifications are signed: --notify requires --notify-secret")
-    return {"notify": NotifySettings(notify_secret, notify) if notify_secret else None}
+    if bool(di_server_url) is not bool(di_server_tls):
+        raise click.UsageError("--di-server-url and --di-server-tls require each other")
+    served = (di_server_url, di_server_tls, di_server_port) if di_server_tls else None
+    return {"notify": NotifySettings(notify_secret, notify) if notify_secret else None, "served": served}
 
 
 @click.command()
@@ -170,22 +176,30 @@ def _notified(notify: str, notify_secret: Path | None) -> dict[str, NotifySettin
     "volume that their replacement can write to are replaced only when they are deleted by force.",
 )
 @grouped(
-    _notified,
+    _reached,
     setting("--notify", default="", metavar="URL", help="Address that the end of jobs is reported to by HTTP."),
     setting(
         "--notify-secret",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="File of the secrets that reports are signed with, one a line: whsec_ and 24 bytes or more in base64.",
     ),
+    setting("--di-server-url", default="", help="Address by which pods find the server that --di-server-tls starts."),
+    setting(
+        "--di-server-tls",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Directory with tls.crt, tls.key and ca.crt of the server by which DIJobs ask for replicas.",
+    ),
+    setting("--di-server-port", type=click.IntRange(0, 65535), default=8443, show_default=True, help="Its port."),
 )
 @_leading("jobgate-runner", rate=200, most=10000)
 @running
-def run(
+def run(  # noqa: PLR0913 - one argument an option
     *,
     queues: Path | None,
     ignore_operator: tuple[str, ...],
     replace_lost_after: int,
     notify: NotifySettings | None,
+    served: tuple[str, Path, int] | None,
     kubeconfig: Path | None,
     leader: LeaderSettings,
     requests_per_second: float,
@@ -193,6 +207,7 @@ def run(
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
     from jobgate.cluster.informer import ApiError
+    from jobgate.runner.jobserver.server import JobServer
     from jobgate.runner.queues.file import read_queues
     from jobgate.runner.run import OperatorRunning, RunnerController, RunnerSettings
     from webhook.server import log
@@ -204,19 +219,27 @@ def run(
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
+    found = read_queues(waiting) if waiting else None
+    if notify is None and found and any(queue.notify for queue in found.queues.values()):
+        raise click.UsageError("notifications are signed: queues with notify require --notify-secret")
+    kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
+    server = None
+    if served and (asking := [kind for kind in kinds if (runs := runner_of(kind)) and runs.server]):
+        server = JobServer(asking[0], given.domain, leader.bind, *served)
+        leader = replace(leader, beside=server.run)
     settings = RunnerSettings(
         given.domain,
         queueing,
         requests_per_second,
         namespace=leader.namespace,
-        queues=read_queues(waiting) if waiting else None,
+        queues=found,
         queues_file=queues,
         replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),
         flows=any(kind.creates and kind.creates.qualified_plural in given.runs for kind in configured.kinds),
         notify=notify,
+        server=server.access if server else lambda: None,
     )
-    kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
 
     async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:
         controller = RunnerController(client, kinds, settings, metrics, client.time.now)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from jobgate.cli.cluster import ADDRESSES, KUBECONFIG, OUTPUT, CannotRead, connect
+from jobgate.cli.settings import installation_fields
 
 if TYPE_CHECKING:
     from jobgate.doctor import ClusterSnapshot, Expected, FoundFault
@@ -55,7 +56,7 @@ def doctor(
     Changes nothing. Checks that lack a permission or cannot reach a server are skipped and listed. Exit status: 0 if no
     fault was found, 1 if one was, 2 if the installation cannot be examined.
     """
-    given = _given(values) | ({"namespace": namespace} if namespace else {})
+    given = installation_fields(values) | ({"namespace": namespace} if namespace else {})
     from jobgate.doctor import diagnose
     from jobgate.doctor.look import ServerAccess
 
@@ -80,25 +81,6 @@ async def _look(
             return await look(client, installed(), given, servers)
     except (click.ClickException, CannotDiagnose) as error:
         raise CannotRead(str(error)) from error
-
-
-def _given(values: BinaryIO | None) -> dict[str, Any]:
-    """Return the fields of an installation that a values file sets."""
-    from pydantic import ValidationError
-
-    from crdgen.reading import UnreadableManifest, read_value
-    from jobgate.installation import Installation
-    from jobgate.serving.reload import faults_of
-
-    if values is None:
-        return {}
-    try:
-        installation = Installation.model_validate(read_value(values.read(), "values") or {})
-    except UnreadableManifest as error:
-        raise click.BadParameter(str(error), param_hint="--values") from None
-    except ValidationError as error:
-        raise click.BadParameter(faults_of(error), param_hint="--values") from None
-    return {field: getattr(installation, field) for field in installation.model_fields_set}
 
 
 def _print(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: Expected) -> None:

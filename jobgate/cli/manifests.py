@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import click
+from click.core import ParameterSource
 from pydantic import ValidationError
 
 from crdgen import to_yaml
@@ -16,6 +17,7 @@ from jobgate.cli.settings import (
     MORE_KINDS,
     capabilities,
     checked_queueing,
+    installation_fields,
     kind_files,
     queues_text,
 )
@@ -41,7 +43,17 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, field, **options)
 
 
+#: Options that set a field of another name.
+_FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
+
+
 @click.command()
+@click.option(
+    "--values",
+    "file",
+    type=click.File("rb"),
+    help="YAML file with values of the Helm chart, which has more than there are options. Options take precedence.",
+)
 @_choice("--namespace", "namespace")
 @_choice("--create-namespace/--no-namespace", "create_namespace")
 @_choice("--service-port", "service_port", type=click.IntRange(1, 65535))
@@ -85,6 +97,7 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
 )
 @_choice("--notify", "notify", metavar="URL")
 @_choice("--notify-secret", "notify_secret", metavar="NAME")
+@_choice("--di-server/--no-di-server", "di_server")
 @_choice("--operator-can", "operator_can", multiple=True, metavar="PLURAL/WORD", callback=capabilities)
 @_choice("--forgetful-writer", "forgetful_writers", multiple=True, metavar="SERVICE-ACCOUNT")
 @click.option(
@@ -104,8 +117,12 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     help="Write the files of manifests/ to this directory, and print nothing.",
 )
 @click.option("--check", is_flag=True, help="With --output-dir: write nothing, and fail if a file is out of date.")
-def manifests(
+@click.pass_context
+def manifests(  # noqa: PLR0913 - a setting each
+    context: click.Context,
+    /,
     *,
+    file: BinaryIO | None,
     without_kind: tuple[str, ...],
     without_plugin: tuple[str, ...],
     rotation: str | None,
@@ -127,15 +144,22 @@ def manifests(
         if output_dir is not None:
             _files(kinds, output_dir, check=check)
             return
-        installation = Installation(
+        fields = {
             **choices,
-            ca_bundle=bundle,
-            rotation=rotation or (RotationMode.NONE if bundle else RotationMode.WATCH),
-            kinds=dict.fromkeys(without_kind, False),
-            plugins=dict.fromkeys(without_plugin, False),
-            kind_settings=_texts(kind_settings),
-            queues=queues_text(queues),
-        )
+            "ca_bundle": bundle,
+            "rotation": rotation or (RotationMode.NONE if bundle else RotationMode.WATCH),
+            "kinds": dict.fromkeys(without_kind, False),
+            "plugins": dict.fromkeys(without_plugin, False),
+            "kind_settings": _texts(kind_settings),
+            "queues": queues_text(queues),
+        }
+        set_by_option = {
+            _FIELDS.get(name, name)
+            for name in context.params
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        }
+        given = {name: value for name, value in installation_fields(file).items() if name not in set_by_option}
+        installation = Installation(**{**fields, **given})
         rendered = objects(kinds, installation)
     except ValidationError as error:
         raise click.UsageError(faults_of(error)) from None

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -289,6 +289,32 @@ def _crds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dic
                 place = f"{manifest.file}:{manifest.line}"
                 raise click.BadParameter(f"{place}: the API server rejects the CRD: {fault.path}: {fault.problem}")
     return {str(mapping(manifest.object.get("metadata")).get("name")): manifest.object for manifest in manifests}
+
+
+def installation_fields(values: BinaryIO | None) -> dict[str, Any]:
+    """Return the fields of an installation that a file with values of the chart sets.
+
+    Raises:
+        click.BadParameter: the file is no YAML, or a value is invalid.
+    """
+    from pydantic import ValidationError
+
+    from crdgen.reading import UnreadableManifest, read_value
+    from jobgate.installation import Installation
+    from jobgate.serving.reload import faults_of
+
+    if values is None:
+        return {}
+    try:
+        given = read_value(values.read(), "values") or {}
+        Installation.model_validate(given)
+    except UnreadableManifest as error:
+        raise click.BadParameter(str(error), param_hint="--values") from None
+    except ValidationError as error:
+        raise click.BadParameter(faults_of(error), param_hint="--values") from None
+    # As they are written: a value that is merged with a default must be merged once.
+    names = {field.alias: name for name, field in Installation.model_fields.items()}
+    return {names.get(key, key): value for key, value in given.items()}
 
 
 def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:

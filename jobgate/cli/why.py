@@ -41,7 +41,9 @@ def why(
     from jobgate.why.causes import explain
 
     word, _, name = job.rpartition("/")
-    situation = asyncio.run(_look(kubeconfig, [*_kinds(word.lower())], name, namespace, runner_namespace))
+    if not (kinds := [*_kinds(word.lower())]):
+        raise click.BadParameter(f"{word!r} must be a kind of jobgate or of its catalogue, for example dijob")
+    situation = asyncio.run(_look(kubeconfig, kinds, name, namespace, runner_namespace))
     answer, unseen = explain(situation), situation.seen.not_checked()
     if output == "json":
         causes = [cause._asdict() for cause in answer.causes]
@@ -73,7 +75,8 @@ def _kinds(word: str) -> Iterator[JobKind]:
     """Yield the kinds that a word names, as kubectl does; jobgate's own for none."""
     for kind in installed():
         short = kind.resource.names.short_names if kind.resource else ()
-        if not word or word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}:
+        named = not word or word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}
+        if named and kind.creates is None:  # of others, the jobs that they create wait
             yield kind
     for name in names():
         plural = name.partition(".")[0]

@@ -16,7 +16,7 @@ _DEEPEST: Final = 20
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template in a schema: its steps, and the schemas around it. `whole` is false for a bare pod spec."""
+    """A pod template in a schema: its steps, and the schemas at each. `whole` is false for a bare pod spec."""
 
     steps: tuple[str, ...]
     around: tuple[Mapping[str, Any], ...]
@@ -61,7 +61,7 @@ def _templates(schema: Any, steps: tuple[str, ...], around: tuple[Mapping[str, A
     if len(steps) > _DEEPEST or steps[:1] == ("status",):
         return
     if _is_pod_spec(properties.get("spec")) or _is_pod_spec(schema):
-        yield FoundTemplate(steps, around, not _is_pod_spec(schema))
+        yield FoundTemplate(steps, (*around, mapping(schema)), not _is_pod_spec(schema))
         return
     inner = (*around, mapping(schema))
     for name, child in properties.items():
@@ -82,14 +82,15 @@ def _source(template: FoundTemplate) -> dict[str, Any]:
     steps = template.steps
     start = max((index + 1 for index, step in enumerate(steps) if step in {_LIST, _MAP}), default=0)
     parent = start or len(steps) - 1
-    fields = _properties(template.around[parent]) if parent < len(template.around) else {}
-    count = next((name for name in _COUNTS if mapping(fields.get(name)).get("type") == "integer"), "")
+    fields = _properties(template.around[parent])
+    count = _count(fields)
     place = _path(steps[:start] if start else steps)
     whole, rest = _path(steps), ".".join(steps[start:])
     if not start:
-        name = steps[parent - 1] if steps[-1] == "template" else steps[-1]
-        source: dict[str, Any] = {"at": place, "name": {"value": name.lower()}}
-        source |= {"replicas": f"{_path(steps[:parent])}.{count}"} if count else {}
+        named = [step for step in steps if step != "spec" and not step.lower().endswith("template")]
+        source: dict[str, Any] = {"at": place, "name": {"value": (named or ["main"])[-1].lower()}}
+        own = _count(_properties(template.around[-1]))
+        source |= {"replicas": own or f"{_path(steps[:parent])}.{count}"} if own or count else {}
         return source | ({"template": "."} if template.whole else {"pod": [{"to": "spec", "path": whole}]})
     names = [name for name in fields if name == "name" or name.endswith("Name")]
     source = {"each": place}
@@ -99,6 +100,10 @@ def _source(template: FoundTemplate) -> dict[str, Any]:
         source["name"] = "name" if "name" in names else names[0]
     source |= {"replicas": count} if count else {}
     return source | ({"template": rest or "."} if template.whole else {"pod": [{"to": "spec", "path": rest}]})
+
+
+def _count(fields: Mapping[str, Any]) -> str:
+    return next((name for name in _COUNTS if mapping(fields.get(name)).get("type") == "integer"), "")
 
 
 def _path(steps: Iterable[str]) -> str:

@@ -111,7 +111,7 @@ class TaskSource(Model):
     at: ObjectPath | None = Field(None, description="Path of the only task.")
     each: ObjectPath | None = Field(None, description="Path of a list or a map of tasks.")
     required: bool = Field(False, description="Whether an object without these tasks is invalid.")
-    keys: tuple[str, ...] = Field((), description="The keys that the map may have; others are denied.")
+    keys: tuple[str, ...] = Field((), description="The keys of these tasks in the map; others are denied.")
     when: tuple[Path, ...] = Field((), description="A task has at least one of these fields; others have no pods.")
     name: Path | TaskName | None = Field(None, description="The task's name: its path, or a constant or key.")
     replicas: Count | Path | StrictInt = Field(1, description="Number of pods.")

@@ -119,6 +119,8 @@ class ConfiguredKind(JobKind):
         pods = [part.template for part in spec.tasks if part.element.source.has_pods] if whole else []
         if changed := self.entry.operator.overwrites:
             pods += [{**pod, "spec": {**spec_of(pod), **changed}} for pod in pods]
+        if mark := self.entry.placeholder:
+            pods = [_filled(mark, pod) for pod in pods]
         return spec if whole and all(map(plain, pods)) else None
 
     def all_fields(self, name: str) -> tuple[Field, ...]:
@@ -152,6 +154,15 @@ class ConfiguredKind(JobKind):
     def missing(self, spec: BaseModel) -> list[tuple[Path, bool]]:
         """Return the fields that a view lacks."""
         return [(self.field(name).path, False) for name in _own_fields(self.entry) if name not in spec.__dict__]
+
+
+def _filled(mark: str, value: Any) -> Any:
+    """Return JSON in which texts with a mark are replaced by one that is valid in nearly all fields."""
+    if isinstance(value, dict):
+        return {key: _filled(mark, part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_filled(mark, item) for item in value]
+    return "1" if isinstance(value, str) and mark in value else value
 
 
 def _own_fields(entry: Entry) -> dict[str, Steps]:

@@ -75,6 +75,8 @@ class ConfiguredSchema(StructuralSchema):
                 template = value_at(pruned, built.path.steps)
                 if not built.is_assembled and isinstance(template, dict):
                     known = _pod_template().prune(template)
+                    if built.path == element.path:  # the task itself, which has other fields, too
+                        known |= {key: part for key, part in template.items() if key not in {"metadata", "spec"}}
                     template.clear()
                     template.update(known)
         return pruned
@@ -127,6 +129,9 @@ class ConfiguredSchema(StructuralSchema):
 
     def _source_causes(self, document: Mapping[str, Any]) -> Iterator[Cause]:
         """Yield the causes of the lists and maps of tasks."""
+        keys: dict[str | None, tuple[str, ...]] = {}
+        for source in self._entry.tasks:
+            keys[source.each] = (*keys.get(source.each, ()), *source.keys)
         for source in self._entry.tasks:
             steps = parsed(source.at or source.each or "")[1]
             value = next((value for _, value in values_at(document, steps)), None)
@@ -134,9 +139,10 @@ class ConfiguredSchema(StructuralSchema):
                 yield Required(join(steps), "the pods of the job are described here")
             elif source.at is None and value is not None and not isinstance(value, dict | list):
                 yield TypeInvalid(join(steps), type_word(value), "must be a list or a map of tasks")
-            for key in value if isinstance(value, dict) and source.keys else ():
-                if key not in source.keys:
-                    yield NotSupported(join(steps).key(str(key)), key, source.keys)
+            known = keys.get(source.each, ())
+            for key in value if isinstance(value, dict) and known else ():
+                if key not in known:
+                    yield NotSupported(join(steps).key(str(key)), key, known)
         for element in elements(self._entry, document):
             if not isinstance(element.value, dict):
                 yield TypeInvalid(element.path, type_word(element.value), "must be an object")

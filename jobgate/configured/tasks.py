@@ -122,7 +122,8 @@ def elements(entry: Entry, document: Mapping[str, Any]) -> Iterator[Element]:
             if source.at is not None:
                 found: Iterable[tuple[str, Path, Any]] = [] if value is None else [("", path, value)]
             elif isinstance(value, dict):
-                found = ((key, path.key(key), part) for key, part in value.items())
+                keys = source.keys or value
+                found = ((key, path.key(key), part) for key, part in value.items() if key in keys)
             else:
                 found = (("", path / index, part) for index, part in enumerate(items(value)))
             for key, place, part in found:

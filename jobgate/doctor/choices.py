@@ -56,6 +56,7 @@ def read_back(
 ) -> Installation:
     """Return the settings of the installation in a namespace; those `given` by name of field take precedence."""
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
+    timeouts = [entry.get("timeoutSeconds", 10) for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)
     deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
     server, runs = (flags_of(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
@@ -64,6 +65,7 @@ def read_back(
         "service": service,
         "service_port": _most([client.get("port") or 443 for client in _services(observed)], 443),
         "failure_policy": _most(policies, "Fail"),
+        "timeout_seconds": _most(timeouts, Installation().timeout_seconds),
         "rotation": _rotation(observed, namespace),
         "secrets_in": _secrets_in(observed),
         "external_name": _external_name(observed, service, namespace),
@@ -73,6 +75,7 @@ def read_back(
         "run": tuple(dict.fromkeys([*server.get("run", ()), *runs.get("run", ())])),
         # The arguments do not contain the queues; that there are any decides which permissions the runner has.
         "queues": "queues: []" if "queues" in runs else "",
+        "di_server": "di-server-url" in runs,
         **{
             field: server[flag][0]
             for flag, field in _FLAGS.items()

@@ -100,7 +100,7 @@ async def look(
     crds = [Ref(CRDS, name) for name in dict.fromkeys(kind.qualified_plural for kind in kinds)]
     await reader.gather(*_of_installation(namespace), *crds)
     await reader.gather(*([ref] if (ref := config_map(reader.seen, namespace)) else ()))
-    described = configured_kinds(reader.seen, namespace)
+    described = configured_kinds(reader.seen, namespace, given.get("kinds", {}))
     service = service_of(reader.seen, namespace, given)
     slices = Ref(SLICES, "", namespace)
     reader.selectors[slices] = f"kubernetes.io/service-name={service}"
@@ -113,6 +113,9 @@ async def look(
 
     try:
         kinds = kinds.plus(described)
+        if "kinds" in given:  # the chart lists kinds of the catalogue that are off
+            known = [kind.qualified_plural for kind in kinds]
+            given = {**given, "kinds": {name: on for name, on in given["kinds"].items() if on or name in known}}
         wanted = expected(kinds, read_back(reader.seen, kinds, namespace, given))
     except ValueError as error:
         raise CannotDiagnose(f"invalid installation: {error}") from error

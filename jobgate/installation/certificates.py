@@ -13,7 +13,7 @@ from typing import Any
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, kind_on, namespaced
 from jobgate.installation.configurations import CERTIFICATE, NAME
 from jobgate.installation.installation import LABELS
-from jobgate.installation.pods import component, container, deployment, pod
+from jobgate.installation.pods import component, container, deployment, pod, pod_metadata
 from jobgate.installation.policies import GROUP as _ADMISSION
 from jobgate.installation.policies import policy, rules, validation
 from jobgate.installation.rbac import READ, account, bound, lease, rule
@@ -122,7 +122,10 @@ def _passing(converted: Sequence[JobKind]) -> dict[str, Any]:
     return {
         "backoffLimit": 2,
         "activeDeadlineSeconds": _DEADLINE,
-        "template": {"metadata": {"labels": _LABELS}, "spec": {**_pod("rotate", converted), "restartPolicy": "Never"}},
+        "template": {
+            "metadata": pod_metadata(_LABELS),
+            "spec": {**_pod("rotate", converted), "restartPolicy": "Never"},
+        },
     }
 
 
@@ -140,7 +143,7 @@ def _pod(command: str, converted: Sequence[JobKind], *, serving: bool = False) -
         ForEach(_CONVERSIONS, joined("--crd=", ITEM)),
         *([joined("--health-port=", setting("health_port"))] if serving else []),
     ]
-    return pod(ACCOUNT, container("certificates", args, "20m", "256Mi", serving=serving), critical=True)
+    return pod(ACCOUNT, container("certificates", args, serving=serving), critical=True)
 
 
 def _cert_manager() -> list[dict[str, Any]]:

@@ -93,6 +93,7 @@ def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
         ("kinds", names, {"type": "boolean"}),
         ("plugins", offered(), {"type": "boolean"}),
         ("kindSettings", names, {"type": "string"}),
+        ("failurePolicies", names, {"enum": ["Fail", "Ignore"]}),
     ):
         properties[field] = {
             "description": properties[field]["description"],

@@ -56,8 +56,12 @@ def plugin_on(name: str) -> Expression:
 
 
 def namespaced(
-    api_version: str, kind: str, name: str | Expression, body: Mapping[str, Any], labels: Mapping[str, str] = LABELS
+    api_version: str,
+    kind: str,
+    name: str | Expression,
+    body: Mapping[str, Any],
+    labels: Mapping[str, str] | Expression = LABELS,
 ) -> dict[str, Any]:
     """Return an object in the namespace of the installation; `body` has its other fields."""
-    metadata = {"name": name, "namespace": NAMESPACE, "labels": dict(labels)}
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": labels}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}

@@ -13,7 +13,7 @@ from typing import Any
 
 from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, denies, kind_on, may_be_wired, some_on, wires
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, If, any_of, base64, either, joined, setting
+from jobgate.installation.tree import Expression, If, any_of, base64, either, entry_or, joined, setting
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
@@ -21,9 +21,6 @@ from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
 from jobgate.prerequisites.reference import ANNOTATION
 from webhook import Phase
-
-#: Timeout of the API server, in seconds.
-TIMEOUT = 5
 
 #: Other updates, such as those of operators, never wait for a webhook. For jobs, `_changes` has the whole condition.
 SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
@@ -157,8 +154,10 @@ def _rule(
 
 def _failure_policy(kind: JobKind | None) -> Expression:
     """Return the failure policy; a configured kind whose faults are only warnings does not depend on the server."""
-    policy = setting("failure_policy")
-    return policy if kind is None or kind.resource else either(denies(kind), policy, "Ignore")
+    if kind is None:
+        return setting("failure_policy")
+    policy = entry_or("failure_policies", kind.qualified_plural, "failure_policy")
+    return policy if kind.resource else either(denies(kind), policy, "Ignore")
 
 
 def client_config(path: str) -> dict[str, Any]:
@@ -186,7 +185,7 @@ def _entry(
         "namespaceSelector": _NAMESPACES,
         "rules": list(rules),
         "sideEffects": "None",
-        "timeoutSeconds": TIMEOUT,
+        "timeoutSeconds": setting("timeout_seconds"),
     }
     if phase is Phase.MUTATE:
         entry["reinvocationPolicy"] = "IfNeeded"

@@ -169,6 +169,6 @@ def _deployment(
     args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
     mounted: dict[str, Any] = {"volumeMounts": mounts} if mounts else {}
     added: dict[str, Any] = {"volumes": volumes} if volumes else {}
-    controls = container("controller", args, "50m", "512Mi", **mounted)
+    controls = container("controller", args, **mounted)
     template = pod(ACCOUNT, controls, topologySpreadConstraints=spread(SELECTOR), **added)
     return deployment(ACCOUNT, SELECTOR, template, REPLICAS)

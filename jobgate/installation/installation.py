@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
@@ -29,6 +38,33 @@ class RotationMode(StrEnum):
 
 _LABEL = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 _SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+
+#: User and group: `nonroot` of distroless images.
+USER = 65532
+
+#: Security contexts that comply with the restricted Pod Security level.
+POD_SECURITY: dict[str, Any] = {
+    "runAsNonRoot": True,
+    "runAsUser": USER,
+    "runAsGroup": USER,
+    "fsGroup": USER,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+CONTAINER_SECURITY: dict[str, Any] = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+
+Component = Literal["webhook", "controller", "runner", "certificates"]
+
+#: Resources by component. The CPU is not limited: a throttled server makes everyone wait.
+RESOURCES: dict[Component, dict[str, dict[str, str | int | float]]] = {
+    "webhook": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    "controller": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    "runner": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
+    "certificates": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+}
 
 Label = Annotated[str, Field(pattern=_LABEL)]
 Subdomain = Annotated[str, Field(pattern=_SUBDOMAIN, max_length=253)]
@@ -60,6 +96,34 @@ class Installation(BaseModel):
     required_spread: bool = Field(False, description="Require servers to run on different nodes.")
     priority_class: str = Field(
         "system-cluster-critical", description="Priority class of server and rotation pods; empty for none."
+    )
+    resources: dict[Component, dict[str, dict[str, str | int | float]]] = Field(
+        RESOURCES,
+        description="Resources of the containers, by component. The limits of the server hold for its default bounds "
+        "(`serve --limit`).",
+    )
+    node_selector: dict[str, str] = Field({}, description="Labels of the nodes for all pods.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of all pods.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of all pods.")
+    topology_spread: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of all pods, in addition to those of each component."
+    )
+    image_pull_policy: Literal["", "Always", "IfNotPresent", "Never"] = Field(
+        "", description="When the image is pulled; empty for the default of Kubernetes."
+    )
+    image_pull_secrets: tuple[Subdomain, ...] = Field((), description="Names of the Secrets for the image's registry.")
+    pod_labels: dict[str, str] = Field({}, description="Labels of all pods, in addition to those of jobgate.")
+    pod_annotations: dict[str, str] = Field({}, description="Annotations of all pods.")
+    pod_security_context: dict[str, Any] = Field(
+        POD_SECURITY, description="Security context of all pods; null removes a field, as OpenShift needs for users."
+    )
+    security_context: dict[str, Any] = Field(CONTAINER_SECURITY, description="Security context of all containers.")
+    server_args: tuple[str, ...] = Field((), description="Further arguments of the server: see jobgate serve --help.")
+    server_env: tuple[dict[str, Any], ...] = Field((), description="Environment variables of the server.")
+    disruption_budgets: bool = Field(True, description="Create PodDisruptionBudgets.")
+    timeout_seconds: int = Field(5, ge=1, le=30, description="Seconds that API servers wait for the server.")
+    failure_policies: dict[str, Literal["Fail", "Ignore"]] = Field(
+        {}, description="Failure policies of single kinds, by <plural>.<group>; for others, see failurePolicy."
     )
     failure_policy: Literal["Fail", "Ignore"] = Field(
         "Fail", description="Whether to deny (Fail) or allow (Ignore) jobs and pods while no server is available."
@@ -109,6 +173,9 @@ class Installation(BaseModel):
     notify_secret: str = Field(
         "", pattern=rf"{_SUBDOMAIN}|^$", description="Secret whose key `secret` signs these reports; none without it."
     )
+    di_server: bool = Field(
+        False, description="Run the server by which DIJobs ask for replicas; needs the Secret jobgate-di-server-tls."
+    )
     cluster_domain: Subdomain = Field(DOMAIN, description="DNS domain of the cluster's Services.")
     conversion_crds: tuple[Subdomain, ...] = Field(
         (), description="CRDs whose conversion webhook is this server: the rotation also maintains their bundles."
@@ -132,9 +199,18 @@ class Installation(BaseModel):
         False,
         description="Create a ServiceMonitor, alerts and a dashboard; requires the CRDs of the Prometheus operator.",
     )
+    monitor_labels: dict[str, str] = Field(
+        {}, description="Further labels of ServiceMonitor and alerts, by which a Prometheus selects them."
+    )
     external_name: str = Field(
         "", description="Host outside the cluster that runs the server; if set, no workloads are created."
     )
+
+    @field_validator("resources", "pod_security_context", "security_context", mode="before")
+    @classmethod
+    def _merged(cls, given: Any, info: ValidationInfo) -> Any:
+        """Merge a value with the default, as Helm merges values: null removes a field."""
+        return merged(values(info.field_name or ""), given)
 
     @model_validator(mode="after")
     def _bundle_has_one_owner(self) -> Self:
@@ -155,6 +231,14 @@ class Installation(BaseModel):
         """Return whether a kind or plugin is enabled; `choice` is `kinds` or `plugins`."""
         names: dict[str, bool] = getattr(self, choice)
         return names.get(name, True)
+
+
+def merged(default: Any, given: Any) -> Any:
+    """Return a default with the fields of a given value, as Helm merges values: null removes a field."""
+    if not isinstance(default, Mapping) or not isinstance(given, Mapping):
+        return given
+    both = {key: merged(default.get(key), given[key]) if key in given else default[key] for key in {**default, **given}}
+    return {key: value for key, value in both.items() if value is not None}
 
 
 def values(field: str) -> Any:

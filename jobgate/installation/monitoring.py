@@ -9,7 +9,7 @@ import yaml
 
 from jobgate.installation.choices import RUNS, namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import If, all_of, chart_file, setting
+from jobgate.installation.tree import If, added_to, all_of, chart_file, setting
 
 _LABELS = {**LABELS, "app.kubernetes.io/component": "metrics"}
 _FILE = "dashboard.json"
@@ -42,12 +42,13 @@ def monitoring() -> list[Any]:
     }
     endpoint = {"port": "metrics", "path": "/metrics", "interval": "30s"}
     monitor = {"selector": {"matchLabels": _LABELS}, "endpoints": [endpoint]}
+    selected = added_to(LABELS, setting("monitor_labels"))
     rules = {"groups": [{"name": "jobgate", "rules": alerts()}]}
     data, labels = {_FILE: chart_file(_FILE, dashboard())}, {**LABELS, "grafana_dashboard": "1"}
     trees = [
         namespaced("v1", "Service", "jobgate-metrics", {"spec": service}, _LABELS),
-        namespaced("monitoring.coreos.com/v1", "ServiceMonitor", "jobgate", {"spec": monitor}),
-        namespaced("monitoring.coreos.com/v1", "PrometheusRule", "jobgate", {"spec": rules}),
+        namespaced("monitoring.coreos.com/v1", "ServiceMonitor", "jobgate", {"spec": monitor}, selected),
+        namespaced("monitoring.coreos.com/v1", "PrometheusRule", "jobgate", {"spec": rules}, selected),
         namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": data}, labels),
     ]
     return [If(all_of(RUNS, setting("monitoring")), trees)]

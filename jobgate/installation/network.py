@@ -15,6 +15,7 @@ from jobgate.installation.controller import ACCOUNT as CONTROLLER
 from jobgate.installation.controller import SELECTOR as CONTROLS
 from jobgate.installation.runner import ACCOUNT as RUNNER
 from jobgate.installation.runner import SELECTOR as RUNNING
+from jobgate.installation.runner import SERVER_PORT
 from jobgate.installation.tree import NUMBER, Expression, ForEach, If, all_of, setting
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 
@@ -27,24 +28,25 @@ def network() -> list[Any]:
     health, admission = setting("health_port"), setting("target_port")
     # The rotation checks the certificate of each server.
     probing = {"to": [{"podSelector": {"matchLabels": SELECTOR}}], "ports": [_tcp(admission)]}
+    served = If(setting("di_server"), {"protocol": "TCP", "port": SERVER_PORT})
     return [
         If(
             all_of(RUNS, setting("network_policy")),
             [
-                _policy(ACCOUNT, SELECTOR, [admission, health], []),
-                _policy(CONTROLLER, CONTROLS, [health], []),
-                If(setting("run"), _policy(RUNNER, RUNNING, [health], [])),
-                If(ROTATES, _policy(CERTIFICATES, ROTATION, [health], [probing])),
+                _policy(ACCOUNT, SELECTOR, [_tcp(admission), _tcp(health)], []),
+                _policy(CONTROLLER, CONTROLS, [_tcp(health)], []),
+                If(setting("run"), _policy(RUNNER, RUNNING, [_tcp(health), served], [])),
+                If(ROTATES, _policy(CERTIFICATES, ROTATION, [_tcp(health)], [probing])),
             ],
         )
     ]
 
 
-def _policy(name: str, selector: Mapping[str, str], open_ports: list[Expression], reached: list[Any]) -> dict[str, Any]:
+def _policy(name: str, selector: Mapping[str, str], open_ports: list[Any], reached: list[Any]) -> dict[str, Any]:
     spec = {
         "podSelector": {"matchLabels": selector},
         "policyTypes": ["Ingress", "Egress"],
-        "ingress": [{"ports": [_tcp(port) for port in open_ports]}],
+        "ingress": [{"ports": open_ports}],
         "egress": [_DNS, _API_SERVER, *reached],
     }
     return namespaced("networking.k8s.io/v1", "NetworkPolicy", name, {"spec": spec})

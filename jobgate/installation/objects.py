@@ -68,6 +68,7 @@ def _check(kinds: Registry[JobKind], installation: Installation) -> None:
     for what, given, known in (
         ("kind", installation.kinds, names),
         ("kind", installation.kind_settings, names),
+        ("kind", installation.failure_policies, names),
         ("plugin", installation.plugins, offered()),
         ("kind that can be run", installation.run, [kind.qualified_plural for kind in kinds if runner_of(kind)]),
     ):

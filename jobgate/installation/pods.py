@@ -7,10 +7,11 @@ from typing import Any
 
 from jobgate.installation.choices import namespaced
 from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, If, negated, setting
+from jobgate.installation.tree import ITEM, OBJECT, Expression, ForEach, If, added_to, entry, negated, setting
 
-#: User and group: `nonroot` of distroless images.
-USER = 65532
+_PULL_SECRETS = setting("image_pull_secrets")
+#: Fields of pods that say on which nodes they run, and their settings.
+_PLACEMENT = {"nodeSelector": "node_selector", "tolerations": "tolerations", "affinity": "affinity"}
 
 #: Seconds that a new pod must be ready before an old one is deleted: one more probe.
 MIN_READY = 5
@@ -29,9 +30,17 @@ def deployment(
         **({} if replicas == 1 else {"minReadySeconds": MIN_READY}),
         "selector": {"matchLabels": dict(selector)},
         **more,
-        "template": {"metadata": {"labels": labels}, "spec": pod},
+        "template": {"metadata": pod_metadata(labels), "spec": pod},
     }
     return namespaced("apps/v1", "Deployment", account, {"spec": spec}, labels)
+
+
+def pod_metadata(labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the metadata of a component's pods: its labels, and those of the installation."""
+    return {
+        "labels": added_to(labels, setting("pod_labels")),
+        "annotations": If(setting("pod_annotations"), setting("pod_annotations")),
+    }
 
 
 def pod(
@@ -46,22 +55,18 @@ def pod(
         "automountServiceAccountToken": True,
         **({"priorityClassName": If(setting("priority_class"), setting("priority_class"))} if critical else {}),
         "terminationGracePeriodSeconds": grace,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "fsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "imagePullSecrets": If(_PULL_SECRETS, [ForEach(_PULL_SECRETS, {"name": ITEM})]),
+        **{name: If(setting(field), setting(field)) for name, field in _PLACEMENT.items()},
+        "securityContext": setting("pod_security_context"),
         "containers": [container],
         **more,
     }
 
 
 def container(
-    name: str, args: list[Any], cpu: str, limit: str, *, serving: bool = True, ports: Iterable[Any] = (), **more: Any
+    name: str, args: list[Any], *, serving: bool = True, ports: Iterable[Any] = (), **more: Any
 ) -> dict[str, Any]:
-    """Return a container that complies with the restricted Pod Security level, with a CPU request and a memory limit.
+    """Return a container with the resources of its component.
 
     A serving container has probes and metrics, on a port in addition to `ports`.
     """
@@ -69,14 +74,11 @@ def container(
     return {
         "name": name,
         "image": setting("image"),
+        "imagePullPolicy": If(setting("image_pull_policy"), setting("image_pull_policy")),
         "args": args,
         **({"ports": [*ports, health], **_probes()} if serving else {}),
-        "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}, "limits": {"memory": limit}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "resources": entry("resources", name),
+        "securityContext": setting("security_context"),
         **more,
     }
 
@@ -94,13 +96,15 @@ def _probes() -> dict[str, Any]:
 def spread(selector: Mapping[str, str], *, required: bool = False) -> list[Any]:
     """Return the constraints that spread pods over nodes and zones."""
     nodes = "kubernetes.io/hostname"
+    further = ForEach(setting("topology_spread"), OBJECT)
     if not required:
-        return [_apart(nodes, selector, "ScheduleAnyway")]
+        return [_apart(nodes, selector, "ScheduleAnyway"), further]
     strict = setting("required_spread")
     return [
         If(strict, _apart(nodes, selector, "DoNotSchedule")),
         If(negated(strict), _apart(nodes, selector, "ScheduleAnyway")),
         _apart("topology.kubernetes.io/zone", selector, "ScheduleAnyway"),
+        further,
     ]
 
 
@@ -115,7 +119,7 @@ def _apart(key: str, selector: Mapping[str, str], otherwise: str) -> dict[str, A
     }
 
 
-def disruption_budget(name: str, selector: Mapping[str, str]) -> dict[str, Any]:
+def disruption_budget(name: str, selector: Mapping[str, str]) -> If:
     """Return the PodDisruptionBudget of a workload: one pod at a time is evicted.
 
     A minimum of one would block the drain of a node with the only replica.
@@ -125,7 +129,7 @@ def disruption_budget(name: str, selector: Mapping[str, str]) -> dict[str, Any]:
         "selector": {"matchLabels": dict(selector)},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
-    return namespaced("policy/v1", "PodDisruptionBudget", name, {"spec": spec})
+    return If(setting("disruption_budgets"), namespaced("policy/v1", "PodDisruptionBudget", name, {"spec": spec}))
 
 
 def component(name: str) -> dict[str, str]:

@@ -60,6 +60,9 @@ _BOTH: Final = ("CREATE", "UPDATE")
 _RUN: Final = setting("run")
 _QUEUES: Final = setting("queues")
 _NOTIFIES: Final = setting("notify_secret")
+_SERVES: Final = setting("di_server")
+#: Name and target port of the Service of the server that DIJobs ask for replicas.
+SERVER, SERVER_PORT = "jobgate-di-server", 8443
 _FOLDERS: Final = "/etc/jobgate"
 _QUEUES_FILE: Final = "queues.yaml"
 _QUEUES_MAP: Final = "jobgate-queues"
@@ -67,6 +70,7 @@ _QUEUES_MAP: Final = "jobgate-queues"
 _VOLUMES: Final[tuple[tuple[str, Expression, dict[str, Any]], ...]] = (
     ("queues", _QUEUES, {"configMap": {"name": _QUEUES_MAP}}),
     ("notify", _NOTIFIES, {"secret": {"secretName": _NOTIFIES}}),
+    ("di-server", _SERVES, {"secret": {"secretName": f"{SERVER}-tls", "optional": True}}),
 )
 KINDS_FLAG: Final = ForEach(_RUN, joined("--run=", ITEM))
 #: Labels by which objects belong to a job, and pods to a batch Job, which releases pods with other labels.
@@ -97,6 +101,7 @@ def runner(kinds: Iterable[JobKind]) -> list[Any]:
     kinds = [kind for kind in every if runner_of(kind) is not None]
     if not kinds:
         return []
+    service = {"selector": SELECTOR, "ports": [{"name": "https", "port": 443, "targetPort": SERVER_PORT}]}
     creators = [kind for kind in every if kind.creates in kinds]
     queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
@@ -111,6 +116,7 @@ def runner(kinds: Iterable[JobKind]) -> list[Any]:
                 *_together(kinds),
                 *_creating(creators, _authors(creators)),
                 If(RUNS, [If(_QUEUES, queues), _deployment(creators), disruption_budget(ACCOUNT, SELECTOR)]),
+                If(all_of(RUNS, _SERVES), namespaced("v1", "Service", SERVER, {"spec": service})),
             ],
         )
     ]
@@ -167,6 +173,8 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)),
         # To find out whether Kueue is installed.
         rule("apiextensions.k8s.io", "customresourcedefinitions", verbs=("get",), names=(KUEUE_CRD,)),
+        # To find out which pod calls the server.
+        If(_SERVES, rule("authentication.k8s.io", "tokenreviews", verbs=("create",))),
         rule("apps", "deployments", verbs=("list",)),
         rule("coordination.k8s.io", "leases", verbs=("list",)),
     ]
@@ -331,6 +339,8 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         If(_QUEUES, f"--queues={_FOLDERS}/queues/{_QUEUES_FILE}"),
         If(_NOTIFIES, f"--notify-secret={_FOLDERS}/notify/secret"),
         If(setting("notify"), joined("--notify=", setting("notify"))),
+        If(_SERVES, joined("--di-server-url=https://", SERVER, ".", NAMESPACE, ".", setting("cluster_domain"))),
+        If(_SERVES, f"--di-server-tls={_FOLDERS}/di-server"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
         joined("--replace-lost-after=", setting("replace_lost_after")),
         joined("--health-port=", setting("health_port")),
@@ -342,6 +352,6 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         If(test, {"name": name, "mountPath": f"{_FOLDERS}/{name}", "readOnly": True}) for name, test, _ in _VOLUMES
     ]
     volumes = [If(test, {"name": name, **source}) for name, test, source in _VOLUMES]
-    runs = container("runner", args, "100m", "1Gi", volumeMounts=If(some, mounts))
+    runs = container("runner", args, volumeMounts=If(some, mounts))
     template = pod(ACCOUNT, runs, topologySpreadConstraints=spread(SELECTOR), volumes=If(some, volumes))
     return deployment(ACCOUNT, SELECTOR, template, REPLICAS)

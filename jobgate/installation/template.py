@@ -56,8 +56,6 @@ def _entry(key: str, child: Any, margin: str) -> Iterator[str]:
     if _is_block(child):
         yield f"{margin}{key}:"
         yield from _lines(child, margin + ("" if isinstance(child, list) else "  "))
-    elif isinstance(child, Expression) and isinstance(child.default, tuple | bool):
-        yield f"{margin}{key}: {{{{ {child.go} | toJson }}}}"
     else:
         yield f"{margin}{key}: {_scalar(child)}"
 
@@ -104,10 +102,10 @@ def _is_block(node: Any) -> bool:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, Expression):
-        go = value.go
-        if go.startswith("(int "):
-            return f"{{{{ {go[1:-1]} }}}}"
-        return f"{{{{ {go[1:-1] if go.startswith('(') else go} | quote }}}}"
+        go = value.go[1:-1] if value.go.startswith("(") else value.go
+        if go.startswith("int "):
+            return f"{{{{ {go} }}}}"
+        return f"{{{{ {go} | {'toJson' if isinstance(value.default, tuple | bool | Mapping) else 'quote'} }}}}"
     if isinstance(value, str) and _ACTION in value:
         return f"{{{{ {json.dumps(value)} | quote }}}}"
     return to_yaml(value).removesuffix("\n")

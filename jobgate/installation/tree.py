@@ -30,7 +30,7 @@ class Scope(NamedTuple):
 
     installation: Installation
     key: str = ""
-    item: str | int = ""
+    item: Any = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,31 @@ def setting(name: str, entry: str = "") -> Expression:
     return Expression(path, value, default)
 
 
+def entry(name: str, key: str) -> Expression:
+    """Return the entry of a setting that is a mapping of objects."""
+    go = f"(index $.Values.{to_camel(name)} {json.dumps(key)})"
+    return Expression(go, lambda scope: getattr(scope.installation, name).get(key), {})
+
+
+def entry_or(name: str, key: str, otherwise: str) -> Expression:
+    """Return the entry of a setting that is a mapping of texts, or else another setting."""
+    fallback = setting(otherwise)
+    go = f"(default {fallback.go} (index $.Values.{to_camel(name)} {json.dumps(key)}))"
+    return Expression(go, lambda scope: getattr(scope.installation, name).get(key) or fallback.value(scope))
+
+
+def added_to(entries: Mapping[str, str], further: Expression) -> Expression:
+    """Return entries with those of a setting, which replace none."""
+    written = " ".join(json.dumps(text) for pair in entries.items() for text in pair)
+    return Expression(
+        f"(merge (dict {written}) {further.go})", lambda scope: {**further.value(scope), **entries}, dict(entries)
+    )
+
+
 #: The item of the innermost `ForEach`; the value if it is over a mapping.
 ITEM = Expression("$item", lambda scope: scope.item)
+#: The same, as an object.
+OBJECT = Expression("$item", lambda scope: scope.item, {})
 #: The same, as a number.
 NUMBER = Expression("(int $item)", lambda scope: scope.item)
 #: The key of the innermost `ForEach` over a mapping.

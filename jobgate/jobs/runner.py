@@ -74,6 +74,8 @@ class Runner(ABC, Generic[Spec]):
     rivals: tuple[str, ...] = ()
     #: Fields of jobs and tasks that the runner acts on, of those that `Operator.supports` may list.
     supports: frozenset[str] = frozenset()
+    #: Prefix of the variables by which pods find the runner's server; empty if the kind has none.
+    server: str = ""
     #: Whether Volcano's Commands (`bus.volcano.sh`) act on the jobs.
     takes_commands: bool = False
 

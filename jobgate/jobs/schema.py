@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from crdgen import CustomResource
 from crdgen.evaluate import ErrorType, Evaluator, Violation
-from crdgen.resource.schema import schema_of
 from jobgate import podchecks
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
@@ -20,6 +19,8 @@ from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Re
 from webhook.values import value_at
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
+#: How many checks are made before the fast ones are created; a review makes three.
+_FEW: Final = 12
 
 #: Fields of jobs and pod templates in which, or below which, users may write passwords and tokens.
 _PRIVATE = frozenset(
@@ -98,12 +99,19 @@ class StructuralSchema:
         self._way = tuple(step for step in parts if isinstance(step, str))
         self._names = next((step for step in parts if isinstance(step, tuple)), ())
         self._version = version
+        self._checked = 0
 
     @cached_property
     def shape(self) -> Shape:
         """The root of the schema."""
+        from crdgen.resource.schema import schema_of  # noqa: PLC0415 - not needed for a schema that is given
+
         # Not linted: that takes longer than to generate it, and who generates the CRD does it.
         return Shape(schema_of(self._resource, self._version))
+
+    def use(self, generated: Mapping[str, Any]) -> None:
+        """Use a schema that was generated from the models before."""
+        self.__dict__["shape"] = Shape(generated)
 
     @cached_property
     def _evaluator(self) -> Evaluator:
@@ -140,11 +148,22 @@ class StructuralSchema:
 
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Return True only if `check` would find no fault; a fast check in C. If it is False, call `check`."""
-        return self._fits(document)
+        return not self.check(document) if self._is_new() else self._fits(document)
+
+    def compile(self) -> None:
+        """Create the fast checks, for a process that makes many."""
+        self._checked = _FEW
+        self.fits({})
+        self.accepts({})
+
+    def _is_new(self) -> bool:
+        """Return whether few objects were checked: the fast checks take longer to create than some slow ones."""
+        self._checked += 1
+        return self._checked <= _FEW
 
     def accepts(self, document: Mapping[str, Any]) -> bool:
         """Return True only if the object fits the schema and its pod templates are valid; a fast check in C."""
-        if self._accepts is None or not self._accepts(document):
+        if self._is_new() or self._accepts is None or not self._accepts(document):
             return False
         parts: Any = document
         for step in self._way:

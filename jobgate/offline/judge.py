@@ -19,6 +19,7 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline import items
 from jobgate.offline.files import is_namespace
+from jobgate.offline.spelling import suggestion
 from jobgate.offline.versions import ServedVersion, served
 from jobgate.prerequisites.models import GROUP
 from jobgate.prerequisites.reference import named_in, template_of
@@ -38,6 +39,7 @@ from webhook import (
 )
 from webhook.cause import SCHEMA, Finding
 from webhook.context import NoObjects
+from webhook.path import join
 from webhook.schema import Schema
 from webhook.values import difference, lost, metadata_of, text
 
@@ -134,7 +136,7 @@ def _judge(document: dict[str, Any], version: ServedVersion, options: ReviewOpti
     pruned = version.schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = version.up(version.schema.default(pruned))
     old = _old(sent, version, options)
-    before = [*_before_review(document, pruned, old, options)]
+    before = [*_before_review(document, pruned, old, options, version.schema)]
     before += [(NOT_CHECKED, Notice("", sentence)) for sentence in unchecked_rules(kind)]
     mutation = _review(Phase.MUTATE, kind, sent, old, options)
     result = kind.schema.default(jsonpatch.apply_patch(sent, list(mutation.patch))) if mutation.patch else sent
@@ -171,7 +173,7 @@ def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> V
         document=sent,
         patch=difference(document, sent),
         status=None if response.allowed else response.status(),
-        findings=(*_before_review(document, pruned, old, options), *response.findings),
+        findings=(*_before_review(document, pruned, old, options, schema), *response.findings),
     )
 
 
@@ -281,9 +283,14 @@ def _namespace(document: Mapping[str, Any]) -> str:
 
 
 def _before_review(
-    document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, options: ReviewOptions
+    document: Mapping[str, Any], pruned: Any, old: Mapping[str, Any] | None, options: ReviewOptions, schema: Schema
 ) -> Iterator[Finding]:
-    for path in lost({key: value for key, value in document.items() if key != "status"}, pruned):
-        yield "unknown-field", Notice(path, "unknown field: rejected by kubectl, dropped for other clients")
+    for steps in lost({key: value for key, value in document.items() if key != "status"}, pruned):
+        near = suggestion(schema.shape.node, steps) if isinstance(schema, StructuralSchema) else ""
+        hint = f": did you mean {near}?" if near else ""
+        yield (
+            "unknown-field",
+            Notice(join(steps), f"unknown field: rejected by kubectl, dropped for other clients{hint}"),
+        )
     if old is None and options.operation is Operation.UPDATE:
         yield "", Notice("", "reviewed as a new object: --old contains no object of this kind and name")

@@ -44,6 +44,7 @@ class Arguments(BaseModel):
         frozen=True,
         alias_generator=lambda name: name.replace("_", "-"),
         hide_input_in_errors=True,
+        defer_build=True,
     )
 
 

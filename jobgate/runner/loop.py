@@ -189,6 +189,7 @@ class JobReconciler:
                 ),
             )
             return ReconcileResult.FINE, None
+        subject = replace(subject, server=self._caches.server())
         observed = await self._observed(key, subject)
         if self._dispatcher is not None:
             subject = self._dispatcher.placed(subject, observed)

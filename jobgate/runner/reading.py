@@ -18,6 +18,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
 from jobgate.plugins.queueing import Grouping
 from jobgate.room import Room, project, weight_of
+from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.seen import JobKey, Seen
 from jobgate.runner.subject import Subject, read
 from webhook.values import mapping, metadata_of
@@ -138,6 +139,7 @@ class Caches:
         reader: reads jobs.
         clock: returns the time.
         objects: reads jobs that are kept without their spec.
+        server: returns how pods reach the runner's server, if there is one.
     """
 
     jobs: Jobs
@@ -146,6 +148,7 @@ class Caches:
     reader: JobReader
     clock: Callable[[], datetime]
     objects: ObjectClient | None = None
+    server: Callable[[], ServerAccess | None] = lambda: None
 
     def is_large(self, key: JobKey) -> bool:
         """Return whether a job takes much memory while it is read, rendered into batch Jobs, and sent."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
+
+import msgspec
 
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.progress import TaskProgress
 from jobgate.jobs.status import taken_over
 from jobgate.ownership import MANAGED_BY
-from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL, TEMPLATE
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.failures import batch_job_fields
 from jobgate.runner.gangs import Gang, gangs, in_gang
-from jobgate.runner.subject import Subject, read
+from jobgate.runner.state import annotations_of
+from jobgate.runner.subject import Subject, TaskSeen, read
 from webhook.values import mapping, metadata_of, text
 
 #: The labels that batch Jobs set on their pods. The API server rejects a template that has them with other values.
@@ -74,8 +78,21 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend:
         "suspend": suspend,
         "template": template,
     }
-    manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": subject.batch_name(name)}, "spec": spec}
-    return _marked(subject, manifest, name)
+    metadata = {"name": subject.batch_name(name), "annotations": {TEMPLATE: template_digest(subject, name)}}
+    return _marked(subject, {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}, name)
+
+
+def template_digest(subject: Subject, name: str) -> str:
+    """Return the digest of what cannot be changed in the batch Job of a task: the template, and what failures do."""
+    fields = {key: value for key, value in batch_job_fields(subject, name).items() if key != "backoffLimit"}
+    written = msgspec.json.encode([_template(subject, name), fields], order="deterministic")
+    return hashlib.sha256(written).hexdigest()[:16]
+
+
+def is_outdated(subject: Subject, seen: TaskSeen) -> bool:
+    """Return whether the batch Job of a task has a former template. Of an earlier version's, that is not known."""
+    digest = annotations_of(seen.batch or {}).get(TEMPLATE)
+    return digest is not None and digest != template_digest(subject, seen.name)
 
 
 def claims(subject: Subject) -> list[dict[str, Any]]:
@@ -106,13 +123,14 @@ def _template(subject: Subject, name: str) -> dict[str, Any]:
     }
     added = runner.task_metadata(job, task)
     annotations = {**mapping(metadata.get("annotations")), **added.get("annotations", {})}
-    return {
+    template = {
         "metadata": {
             "labels": {**own, **added.get("labels", {}), **labels(subject, name)},
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": runner.pod_spec(job, task, subject.crew, spec),
     }
+    return subject.server.added(template, runner.server) if subject.server and runner.server else template
 
 
 def labels(subject: Subject, name: str = "") -> dict[str, str]:

@@ -36,6 +36,7 @@ from jobgate.plugins.queueing import (
 from jobgate.room import Room
 from jobgate.runner.dispatch import Dispatcher
 from jobgate.runner.flows.reconciler import FlowReconciler
+from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.loop import JobReconciler
 from jobgate.runner.lost import LostPods
 from jobgate.runner.notify import Notifier, NotifySettings
@@ -89,6 +90,7 @@ class RunnerSettings:
         ignored_operators: Deployments and Leases that are no operators of these kinds, as `<namespace>/<name>`.
         flows: whether the Jobs of JobFlows are created.
         notify: how the end of jobs is reported; None for never.
+        server: returns how pods reach the runner's server, if there is one.
     """
 
     domain: str
@@ -102,6 +104,7 @@ class RunnerSettings:
     ignored_operators: frozenset[str] = frozenset()
     flows: bool = False
     notify: NotifySettings | None = None
+    server: Callable[[], ServerAccess | None] = lambda: None
 
 
 class RunnerController:
@@ -192,7 +195,7 @@ class RunnerController:
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         writes = self._cluster.paced(settings.requests_per_second)
-        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes)
+        caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes, settings.server)
         queues = settings.queues
         dispatcher = None if queues is None else Dispatcher(queues, caches, changed, queue.add, room)
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))

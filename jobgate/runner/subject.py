@@ -25,6 +25,7 @@ from jobgate.plugins import Crew
 from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, TASK_LABEL
 from jobgate.plugins.queueing import QUEUES_PODS, Grouping, System
 from jobgate.runner.elastic.decision import Step
+from jobgate.runner.jobserver.access import ServerAccess
 from jobgate.runner.state import RunState
 from webhook.review import as_stored
 from webhook.values import labels_of, mapping, metadata_of, objects, text, whole
@@ -53,6 +54,7 @@ class Subject:
         bounds: the bounds of its elastic tasks; none if it cannot be resized.
         step: the next sizes of these tasks, none if they are to be those of the spec; None if that is not decided.
         notifies: whether the end of the job is reported to an address.
+        server: how the pods of the job reach the runner's server; None if there is none.
     """
 
     job: Job[Any]
@@ -66,6 +68,7 @@ class Subject:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     step: Step | None = None
     notifies: bool = False
+    server: ServerAccess | None = None
 
     @cached_property
     def runner(self) -> Runner[Any]:
@@ -296,6 +299,12 @@ class PodSeen:
         return self.phase == "Running" or (self.phase == "Pending" and bool(self.condition("Initialized")))
 
     @property
+    def begun(self) -> bool:
+        """Whether a container of it has started."""
+        states = (mapping(status.get("state")) for status in self.all_containers)
+        return self.phase != "Pending" or self.restarts > 0 or any({"running", "terminated"} & {*one} for one in states)
+
+    @property
     def restarts(self) -> int:
         """Number of restarts of its containers."""
         return sum(whole(status.get("restartCount")) or 0 for status in self.all_containers)
@@ -365,6 +374,11 @@ class TaskSeen:
     def is_terminating(self) -> bool:
         """Whether the batch Job is being deleted."""
         return bool(metadata_of(self.batch or {}).get("deletionTimestamp"))
+
+    @property
+    def begun(self) -> bool:
+        """Whether a container of one of its pods has started."""
+        return bool(self.count("succeeded") or self.count("failed")) or any(pod.begun for pod in self.pods)
 
     def deletes(self, pod: PodSeen) -> bool:
         """Return whether the batch Job itself deletes a pod: it ends, or was suspended while the pod ran."""

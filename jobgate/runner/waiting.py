@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from jobgate.plugins.crew import FINALIZER
-from jobgate.plugins.queueing import KUEUE_GROUP
+from jobgate.plugins.queueing import KUEUE_GROUP, KUEUE_QUEUE
 from jobgate.runner.failures import BACKOFF_RESET
 from jobgate.runner.subject import PodSeen, Sight, Subject, condition_of, later, moment
 from webhook.text import first_of
@@ -67,8 +67,7 @@ def why_pods_wait(subject: Subject, sight: Sight) -> tuple[list[str], float | No
         for index, pod in sorted(seen.newest.items())
         if index < subject.replicas(name)
     ]
-    queue = subject.crew.queue if subject.in_kueue else ""
-    causes, due = causes_of_pods(pods, sight.observed.now, queue, sight.observed.unadmitted)
+    causes, due = causes_of_pods(pods, sight.observed.now, sight.observed.unadmitted)
     if any(cause.topic in _UNPLACED for cause in causes):
         causes += [cause for group in sight.observed.groups if (cause := cause_of_group(group))]
     return list(map(str, in_order(causes)))[:_CAUSES], due
@@ -80,15 +79,15 @@ def in_order(causes: Iterable[Cause]) -> list[Cause]:
 
 
 def causes_of_pods(
-    pods: Iterable[tuple[str, PodSeen]], now: datetime, queue: str = "", unadmitted: Mapping[str, str] | None = None
+    pods: Iterable[tuple[str, PodSeen]], now: datetime, unadmitted: Mapping[str, str], crashes: int = _CRASHES
 ) -> tuple[list[Cause], float | None]:
     """Return what holds named pods back, and the number of seconds until that may change by itself.
 
-    `queue` is the queue of Kueue that the pods are in, and `unadmitted` says why it has not admitted groups of them.
+    `unadmitted` says why Kueue has not admitted groups; a waiting container is in a crash loop after so many `crashes`.
     """
     due, names, causes = list[float](), dict[tuple[Topic, str], list[str]](), dict[tuple[Topic, str], Cause]()
     for name, pod in pods:
-        cause, since = _cause(pod, queue, unadmitted or {})
+        cause, since = _cause(pod, unadmitted, crashes)
         if cause is None and pod.is_live:
             cause, stable = _crash_loop(pod, now)
             due += [stable] if cause else []
@@ -103,7 +102,7 @@ def causes_of_pods(
     return found, min(due, default=None)
 
 
-def _cause(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> tuple[Cause | None, datetime | None]:
+def _cause(pod: PodSeen, unadmitted: Mapping[str, str], crashes: int) -> tuple[Cause | None, datetime | None]:
     """Return why a pod does not run, and since when if that is worth reporting only after a while."""
     node, placed = text(spec_of(pod.document).get("nodeName")), scheduled(pod.document)
     if pod.deleted is not None:
@@ -116,11 +115,12 @@ def _cause(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> tuple[Cau
             return Cause(Topic.NODE, f"node {node} does not respond"), None
     if pod.phase == "Pending" and not node and placed.get("status") != "True":
         if placed.get("reason") == "SchedulingGated":
-            return _gate(pod, queue, unadmitted), None
+            return _gate(pod, unadmitted), None
         if not placed:
             return Cause(Topic.SCHEDULER, "no scheduler has considered it"), pod.created
-        return Cause(Topic.NODES, text(placed.get("message"))), None
-    return (next(_of_containers(pod), None), None) if pod.is_live else (None, None)
+        message = text(placed.get("message"))
+        return Cause(Topic.NODES, message) if message else None, None
+    return (next(_of_containers(pod, crashes), None), None) if pod.is_live else (None, None)
 
 
 def _of_deletion(pod: PodSeen, node: str) -> Cause | None:
@@ -134,9 +134,9 @@ def _of_deletion(pod: PodSeen, node: str) -> Cause | None:
     return Cause(Topic.DELETION, f"deleted, and has not ended: {keeps}")
 
 
-def _gate(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> Cause:
+def _gate(pod: PodSeen, unadmitted: Mapping[str, str]) -> Cause:
     """Return what a pod with scheduling gates waits for."""
-    group = text(labels_of(pod.document).get(KUEUE_GROUP))
+    group, queue = (text(labels_of(pod.document).get(label)) for label in (KUEUE_GROUP, KUEUE_QUEUE))
     if not (group and queue):
         names = [text(gate.get("name")) for _, gate in objects(spec_of(pod.document).get("schedulingGates"))]
         return Cause(Topic.GATE, f"has scheduling gates{': ' if names else ''}{', '.join(names)}")
@@ -145,13 +145,13 @@ def _gate(pod: PodSeen, queue: str, unadmitted: Mapping[str, str]) -> Cause:
     return Cause(Topic.GATE, f"Kueue has not admitted it to queue {queue}{reason or unknown}")
 
 
-def _of_containers(pod: PodSeen) -> Iterator[Cause]:
+def _of_containers(pod: PodSeen, crashes: int) -> Iterator[Cause]:
     """Yield why containers wait."""
     for status in pod.all_containers:
         waiting = mapping(mapping(status.get("state")).get("waiting"))
         reason, message, name = text(waiting.get("reason")), text(waiting.get("message")), text(status.get("name"))
         if reason == _CRASH_LOOP:
-            yield from [_crashes(status)] if _restarts(status) >= _CRASHES else ()
+            yield from [_crashes(status)] if _restarts(status) >= crashes else ()
         elif reason in _PULLS:
             image = text(status.get("image"))
             yield Cause(Topic.IMAGE, f"ImagePullBackOff{f': image {image}' if image else ''}", detail=message)

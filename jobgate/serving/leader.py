@@ -7,7 +7,7 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -36,6 +36,7 @@ class LeaderSettings:
         namespace, lease: the Lease.
         identity: holder identity; another after a restart, which must not take over an earlier Lease.
         times: durations of the Lease.
+        beside: runs whether the Lease is held or not, if it is given; it gets the client of the cluster.
     """
 
     bind: str
@@ -44,6 +45,7 @@ class LeaderSettings:
     lease: str
     identity: str = field(default_factory=_identity)
     times: Times = field(default_factory=Times)
+    beside: Callable[[ObjectClient], Coroutine[None, None, None]] | None = None
 
 
 class LeaderMetrics:
@@ -88,10 +90,13 @@ async def lead_until_stopped(
         async with answering(Answers(not_ready, metrics.exposition), listens):
             leading = asyncio.create_task(lease.lead(work))
             stopping = asyncio.create_task(stop.wait())
-            await asyncio.wait({leading, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (leading, stopping):
+            beside = [asyncio.create_task(leader.beside(objects))] if leader.beside else []
+            tasks = [leading, stopping, *beside]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait({leading, stopping})
+            await asyncio.wait(tasks)
             _logger.info("stopped")
-            if not leading.cancelled():
-                leading.result()
+            for task in (leading, *beside):
+                if not task.cancelled():
+                    task.result()

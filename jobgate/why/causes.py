@@ -26,7 +26,7 @@ from jobgate.runner.subject import END, LONG_AGO, Observed, PodSeen, Sight, Subj
 from jobgate.runner.uncreated import add_reasons, last_time, why_uncreated
 from jobgate.runner.waiting import GRACE, Cause, Topic, cause_of_group, causes_of_pods, in_order
 from jobgate.runner.workloads import reason_of
-from jobgate.why.nodes import causes_of_nodes
+from jobgate.why.nodes import causes_of_nodes, is_ready
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 CLASSES: Final = Resource("storageclasses", "v1", "storage.k8s.io")
@@ -102,6 +102,12 @@ class Situation:
         return Observed(self.seen.now or END, batches, pods, groups=[*groups.values()], unadmitted=unadmitted)
 
     @cached_property
+    def events(self) -> Mapping[str, Mapping[str, Any]]:
+        """The last Event about each object, by uid."""
+        events = sorted(self.all(EVENTS), key=last_time)
+        return {text(mapping(event.get("involvedObject")).get("uid")): event for event in events}
+
+    @cached_property
     def sight(self) -> Sight | None:
         """The objects by task, of a job that the runner runs."""
         return look(self.subject, self.observed) if self.subject and is_run(self.document) else None
@@ -132,9 +138,13 @@ def explain(situation: Situation) -> Answer:
     runs = "Running" in phases and "Pending" not in phases
     if subject and sight:
         progress = progress_of(subject, sight)
-        runs, message = progress.phase is RunPhase.RUNNING, progress.message
-    causes = [cause._replace(fix=cause.fix or _FIXES.get(cause.topic, "")) for cause in _causes(situation)]
-    return Answer(job, "runs" if runs else "waits", message, tuple(in_order(causes)))
+        runs, message = progress.phase is RunPhase.RUNNING, _message(status) or progress.message
+    causes: dict[tuple[Topic, str], Cause] = {}
+    for cause in _causes(situation):
+        key, fix = (cause.topic, cause.what), cause.fix or _FIXES.get(cause.topic, "")
+        pods = causes[key].pods if key in causes else ()
+        causes[key] = cause._replace(fix=fix, pods=pods + cause.pods)
+    return Answer(job, "runs" if runs else "waits", message, tuple(in_order(causes.values())))
 
 
 def _causes(situation: Situation) -> Iterator[Cause]:
@@ -149,28 +159,26 @@ def _causes(situation: Situation) -> Iterator[Cause]:
 def _of_job(situation: Situation) -> Iterator[Cause]:
     """Yield why nothing is done for a job, whatever its pods are like."""
     document, subject, observed = situation.document, situation.subject, situation.observed
-    metadata, status, suspended = (
-        metadata_of(document),
-        mapping(document.get("status")),
-        spec_of(document).get("suspend"),
-    )
+    metadata, status = metadata_of(document), mapping(document.get("status"))
+    suspended = subject.suspended if subject else spec_of(document).get("suspend") is True
     lease = situation.seen.get(LEASES, LEASE, situation.home)
     created = moment(metadata.get("creationTimestamp")) or LONG_AGO
     queue, message = text(labels_of(document).get(KUEUE_QUEUE)), _message(status)
-    if is_run(document) and lease is not None and not holder(lease, observed.now):
+    taken_up = status or observed.pods or later(created, GRACE) > observed.now
+    if (is_run(document) or (subject and not taken_up)) and lease is not None and not holder(lease, observed.now):
         what = f"jobgate's runner is not running: nobody holds Lease {situation.home}/{LEASE}"
         yield Cause(Topic.RUNNER, what)
-    elif not status and not observed.pods and later(created, GRACE) < observed.now:
+    elif not taken_up:
         fix = f"install its operator, or let jobgate run its kind: --run {situation.kind.qualified_plural}"
         yield Cause(Topic.RUNNER, "no operator and no runner has taken it up", fix)
     if metadata.get("deletionTimestamp"):
         yield Cause(Topic.STOPPED, f"it is being deleted; finalizers: {', '.join(metadata.get('finalizers', ()))}")
     if subject and subject.runner.is_paused(status):
         yield Cause(Topic.STOPPED, "it is paused", "continue it with the client that paused it")
-    if suspended is True and queue:
+    if suspended and queue:
         why = "; ".join(filter(None, observed.unadmitted.values())) or "see kubectl get workloads"
         yield Cause(Topic.QUEUE, f"Kueue has not admitted it to queue {queue}: {why}")
-    elif suspended is True:
+    elif suspended:
         yield Cause(Topic.STOPPED, "it is suspended", "set spec.suspend to false")
     elif subject and subject.state.held:
         fix = "annotate the job with jobgate.dev/command=ResumeJob"
@@ -199,10 +207,10 @@ def _of_claims(situation: Situation) -> Iterator[Cause]:
     names = dict.fromkeys(name for name, spec in created.items() if spec is None)
     for pod in (*situation.observed.pods, *(pod for _, pod, _ in situation.missing)):
         sources = (mapping(volume.get("persistentVolumeClaim")) for _, volume in objects(spec_of(pod).get("volumes")))
-        names |= dict.fromkeys(text(source["claimName"]) for source in sources if source)
+        names |= dict.fromkeys(text(source.get("claimName")) for source in sources if source)
     for name in names:
         claim = claims.get(name, {})
-        event, of_class = _last_event(situation, claim), text(spec_of(claim).get("storageClassName"))
+        event, of_class = situation.events.get(uid_of(claim), {}), text(spec_of(claim).get("storageClassName"))
         phase = text(mapping(claim.get("status")).get("phase"))
         if not claim and created.get(name) is None and listed:
             yield Cause(Topic.CLAIM, f"PersistentVolumeClaim {name} does not exist")
@@ -216,10 +224,9 @@ def _of_claims(situation: Situation) -> Iterator[Cause]:
 def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     """Yield what holds pods back, with what nodes lack instead of the scheduler's message if that is known."""
     observed, seen = situation.observed, situation.seen
-    nodes, running = (seen.all(each) if Ref(each) in seen.lists else None for each in (NODES, PODS))
+    nodes, running = seen.all(NODES), seen.all(PODS) if Ref(PODS) in seen.lists else None
     pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
-    queue = next((name for pod in observed.pods if (name := text(labels_of(pod).get(KUEUE_QUEUE)))), "")
-    found, _ = causes_of_pods(pods.items(), observed.now, queue, observed.unadmitted)
+    found, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
     said = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
     unplaced = [(name, spec_of(pods[name].document)) for name in said]
     lacking = [*causes_of_nodes(unplaced, nodes or (), running)] if nodes is not None else []
@@ -227,13 +234,11 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     known = {name for cause in lacking for name in cause.pods}
     for cause in found:
         names = tuple(name for name in cause.pods if name not in known)
-        end = moment(metadata_of(pods[cause.pods[0]].document).get("deletionTimestamp"))
-        until = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC, by default of --replace-lost-after" if end else ""
-        detail = (
-            f"the runner replaces it at {until}, unless others can write to its volumes"
-            if "node" in cause.what and end
-            else cause.detail
-        )
+        pod, detail = pods[cause.pods[0]].document, cause.detail
+        end = moment(metadata_of(pod).get("deletionTimestamp"))
+        if end and situation.sight and spec_of(pod).get("nodeName"):
+            when = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC by default, unless others can write to its volumes"
+            detail = f"the runner replaces it at {when}"
         if names and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
             yield cause._replace(pods=names, detail=detail)
     if nodes is not None:
@@ -241,14 +246,27 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     if not all(spec_of(pod).get("nodeName") for pod in observed.pods) or not pods:
         yield from filter(None, map(cause_of_group, observed.groups))
     held = {name for cause in found for name in cause.pods}
-    starting = {name: pod for name, pod in pods.items() if name not in held and pod.phase == "Pending"}
-    for name, pod in starting.items():
-        for status in pod.all_containers:
-            if since := mapping(mapping(status.get("state")).get("running")).get("startedAt"):
-                yield Cause(Topic.CONTAINER, f"init container {status.get('name')} runs since {since}", pods=(name,))
-        event = _last_event(situation, pod.document)
-        if event.get("type") == "Warning":
-            yield Cause(Topic.CONTAINER, f"{event.get('reason')}: {event.get('message')}", pods=(name,))
+    yield from (cause for name, pod in pods.items() if name not in held for cause in _of_node(situation, name, pod))
+
+
+def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
+    """Yield what keeps a pod that has a node from running."""
+    node, event = text(spec_of(pod.document).get("nodeName")), situation.events.get(pod.uid, {})
+    dead = {metadata_of(each).get("name") for each in situation.seen.all(NODES) or () if not is_ready(each)}
+    running = [
+        f"init container {status.get('name')} runs since {since}"
+        for status in pod.all_containers
+        if (since := mapping(mapping(status.get("state")).get("running")).get("startedAt"))
+    ]
+    if not node or not pod.is_live:
+        return
+    if node in dead:
+        yield Cause(Topic.NODE, f"node {node} is not ready", pods=(name,))
+    elif pod.phase == "Pending" and (running or event.get("type") == "Warning"):
+        what = running[0] if running else f"{event.get('reason')}: {event.get('message')}"
+        yield Cause(Topic.CONTAINER, what, pods=(name,))
+    elif pod.phase == "Pending" and not pod.all_containers and later(pod.created, GRACE) < situation.observed.now:
+        yield Cause(Topic.NODE, f"node {node} has not begun to start it", pods=(name,))
 
 
 def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[Cause]:
@@ -263,13 +281,6 @@ def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[C
         if task.replicas and not task.released and not condition.is_met(tasks):
             joined = (" or " if condition.any_suffices else " and ").join(awaited)
             yield Cause(Topic.ORDER, f"task {name} waits for {joined}")
-
-
-def _last_event(situation: Situation, stored: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the last Event about an object; empty if there is none."""
-    events = situation.all(EVENTS) if stored else ()
-    about = (event for event in events if mapping(event.get("involvedObject")).get("uid") == uid_of(stored))
-    return max(about, key=last_time, default={})
 
 
 def _message(status: Mapping[str, Any]) -> str:

@@ -29,23 +29,17 @@ async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace
     refs = {kind.qualified_plural: (kind, Ref(resource_of(kind), name, namespace)) for kind in kinds}
     await reader.gather(*(ref for _, ref in refs.values()))
     stored = {plural: reader.seen.objects.pop(ref) for plural, (_, ref) in refs.items()}
-    jobs = {plural: job for plural, job in stored.items() if job is not None and not isinstance(job, NotChecked)}
+    jobs = [(plural, job) for plural, job in stored.items() if job is not None and not isinstance(job, NotChecked)]
     if len(jobs) != 1:
-        unknown = sorted({job.why for job in stored.values() if isinstance(job, NotChecked)})
-        several = f"name one of {', '.join(f'{plural}/{name}' for plural in jobs)}" if jobs else ""
-        raise CannotDiagnose(
-            several or "; ".join(unknown) or f"there is no {name} in namespace {namespace} among {', '.join(refs)}"
-        )
-    ((plural, job),) = jobs.items()
+        unknown = "; ".join({job.why: None for job in stored.values() if isinstance(job, NotChecked)})
+        several = f"name one of {', '.join(f'{plural}/{name}' for plural, _ in jobs)}" if jobs else ""
+        absent = f"there is no {name} in namespace {namespace} among {', '.join(refs)}"
+        raise CannotDiagnose(several or unknown or absent)
     lists = (PODS, JOBS, EVENTS, CLAIMS, *PODGROUPS, *WORKLOADS)
-    await reader.gather(*(Ref(resource, "", namespace) for resource in lists), Ref(LEASES, LEASE, home))
-    situation = Situation(refs[plural][0], job, reader.seen, home)
-    pending = [
-        text(spec_of(claim).get("storageClassName"))
-        for claim in situation.all(CLAIMS)
-        if mapping(claim.get("status")).get("phase") != "Bound"
-    ]
-    await reader.gather(*(Ref(CLASSES, name) for name in pending if name))
-    if situation.missing or not all(spec_of(pod).get("nodeName") for pod in situation.observed.pods):
-        await reader.gather(Ref(NODES), Ref(PODS))
+    await reader.gather(*(Ref(each, "", namespace) for each in lists), Ref(LEASES, LEASE, home), Ref(NODES))
+    situation = Situation(refs[jobs[0][0]][0], jobs[0][1], reader.seen, home)
+    pending = [claim for claim in situation.all(CLAIMS) if mapping(claim.get("status")).get("phase") != "Bound"]
+    classes = [text(spec_of(claim).get("storageClassName")) for claim in pending]
+    unplaced = situation.missing or not all(spec_of(pod).get("nodeName") for pod in situation.observed.pods)
+    await reader.gather(*(Ref(CLASSES, each) for each in classes if each), *([Ref(PODS)] if unplaced else []))
     return situation

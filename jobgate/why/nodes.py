@@ -11,7 +11,7 @@ import msgspec
 
 from jobgate.podchecks.quantity import parse
 from jobgate.runner.queues.demand import PODS, amounts_of
-from jobgate.runner.subject import condition_of
+from jobgate.runner.subject import condition
 from jobgate.runner.waiting import Cause, Topic
 from webhook.text import first_of
 from webhook.values import items, labels_of, mapping, metadata_of, objects, spec_of, text
@@ -73,7 +73,7 @@ def _summary(
 ) -> tuple[str, str]:
     """Return how many nodes lack what, with the one that lacks least; and what to do."""
     short = {name: needs - free[name] for name, barrier in barriers.items() if not barrier}
-    lacks = [f"too little {key}" for gaps in short.values() for key in gaps]
+    lacks = [f"too little {'room for pods' if key == PODS else key}" for gaps in short.values() for key in gaps]
     counts = Counter([*lacks, *filter(None, barriers.values())]).most_common()
     asks = ", ".join(f"{name} {_shown(name, amount)}" for name, amount in needs.items() if name != PODS)
     reasons = first_of([f"{reason} ({count})" for reason, count in counts], _REASONS)
@@ -92,7 +92,7 @@ def _summary(
 def _barrier(pod: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     """Return why a node does not take a pod, however much is free; empty if it does."""
     labels = labels_of(node)
-    if condition_of(mapping(node.get("status")), "Ready").get("status") != "True":
+    if not is_ready(node):
         return "not ready"
     for _, taint in objects(spec_of(node).get("taints")):
         key, value, effect = (text(taint.get(field)) for field in ("key", "value", "effect"))
@@ -108,6 +108,11 @@ def _barrier(pod: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     terms = [items(term.get("matchExpressions")) for _, term in objects(required.get("nodeSelectorTerms"))]
     fits = any(all(_holds(test, labels.get(text(mapping(test).get("key")))) for test in tests) for tests in terms)
     return "" if fits or not required else "labels other than its node affinity requires"
+
+
+def is_ready(node: Mapping[str, Any]) -> bool:
+    """Return whether the kubelet of a node reports that it is ready."""
+    return bool(condition(mapping(node.get("status")), "Ready"))
 
 
 def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:

@@ -171,7 +171,7 @@ def test_an_unknown_field_is_pruned_and_told() -> None:
     assert entry["allowed"]
     assert entry["warnings"] == [
         "spec.tasks[0].template.spec.containers[0].imagePullPolciy: unknown field: rejected by kubectl, "
-        "dropped for other clients"
+        "dropped for other clients: did you mean imagePullPolicy?"
     ]
     assert {"op": "remove", "path": "/spec/tasks/0/template/spec/containers/0/imagePullPolciy"} in entry["patch"]
 

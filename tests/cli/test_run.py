@@ -23,13 +23,23 @@ users: [{name: none, user: {}}]
     [
         (["--notify=https://example.com"], "notifications are signed: --notify requires --notify-secret"),
         (["--notify=ftp://example.com"], "'ftp://example.com' must be a URL with http or https and without a user"),
+        (["--di-server-url=https://example.com"], "--di-server-url and --di-server-tls require each other"),
         (["--notify=https://user:secret@example.com"], "must be a URL with http or https and without a user"),
     ],
 )
-def test_where_jobs_are_reported_is_checked_at_the_start(flags: list[str], message: str) -> None:
+def test_addresses_are_checked_at_the_start(flags: list[str], message: str) -> None:
     done = CliRunner().invoke(main, ["run", "--run=torchjobs.train.distributed.io", "--lease-namespace=system", *flags])
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_a_queue_with_an_address_needs_a_secret(tmp_path: Path) -> None:
+    queues = tmp_path / "queues.yaml"
+    queues.write_text("queues: [{name: a, notify: https://example.com}]", encoding="utf-8")
+    flags = ["--run=torchjobs.train.distributed.io", "--lease-namespace=system", f"--queues={queues}"]
+    done = CliRunner().invoke(main, ["run", *flags])
+    assert done.exit_code == 2
+    assert "queues with notify require --notify-secret" in done.stderr
 
 
 def test_an_api_server_that_does_not_answer_is_an_error_in_one_line(tmp_path: Path) -> None:

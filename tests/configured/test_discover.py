@@ -71,6 +71,22 @@ def crd(**spec: Any) -> dict[str, Any]:
             ],
         ),
         (
+            {"podTemplate": TEMPLATE, "taskManager": fields(replicas=COUNT, podTemplate=TEMPLATE)},
+            [
+                {"at": ".spec.podTemplate", "name": {"value": "main"}, "template": "."},
+                {
+                    "at": ".spec.taskManager.podTemplate",
+                    "name": {"value": "taskmanager"},
+                    "replicas": ".spec.taskManager.replicas",
+                    "template": ".",
+                },
+            ],
+        ),
+        (
+            {"worker": fields(replicas=COUNT, **TEMPLATE["properties"])},
+            [{"at": ".spec.worker", "name": {"value": "worker"}, "replicas": "replicas", "template": "."}],
+        ),
+        (
             {"cliques": {"type": "array", "items": fields(name=TEXT, pod=TEMPLATE["properties"]["spec"])}},
             [{"each": ".spec.cliques", "name": "name", "pod": [{"to": "spec", "path": "pod"}]}],
         ),
@@ -106,6 +122,20 @@ def test_the_command_prints_files_for_kinds_and_lists_what_it_found(tmp_path: An
 
 KIND = "group: example.com\nversions: [v1]\nkind: Training\nplural: trainings\noperator: {name: o}\nplaceholder: '{{'\n"
 JOB = "apiVersion: example.com/v1\nkind: Training\nmetadata: {name: a}\nspec: {driver: {template: %s}}\n"
+OWN_FIELDS = "group: e.com\nversions: [v1]\nkind: A\nplural: as\noperator: {name: o}\n"
+
+
+def test_a_task_that_is_its_own_template_has_other_fields_too(tmp_path: Path) -> None:
+    (tmp_path / "kinds.yaml").write_text(f"{OWN_FIELDS}tasks: [{{at: .spec, name: {{value: a}}, template: .}}]\n")
+    spec = {"replicas": 2, "spec": {"containers": [{"name": "main", "image": "x", "imge": "y"}]}}
+    job = {"apiVersion": "e.com/v1", "kind": "A", "metadata": {"name": "a"}, "spec": spec}
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(job))
+    arguments = ["review", "--kinds", str(tmp_path / "kinds.yaml"), str(tmp_path / "job.yaml")]
+    result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    assert "spec.spec.containers[0].imge: unknown field" in result.stdout
+    assert "replicas" not in result.stdout
+
+
 POD = "{spec: {containers: [{name: main, image: train, env: %s}]}}"
 
 

@@ -11,6 +11,7 @@ from tests.corpus import CATALOGUE, jobs
 
 KINDS = Catalogued(installed())
 RAY, JOBSET, TORCH = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "pytorchjobs.kubeflow.org"
+PADDLE = "paddlejobs.kubeflow.org"
 LWS = "leaderworkersets.leaderworkerset.x-k8s.io"
 
 
@@ -50,6 +51,24 @@ def outcome(name: str, **changes: Any) -> list[str]:
             {"spec__runPolicy__schedulingPolicy__minAvailable": 9},
             "minAvailable: Invalid value: 9: must be at most 4",
         ),
+        (
+            TORCH,
+            {"spec__elasticPolicy": {"minReplicas": 5, "maxReplicas": 2}},
+            "minReplicas: Invalid value: 5: must be at",
+        ),
+        (
+            TORCH,
+            {"spec__elasticPolicy": {"minReplicas": 4, "maxReplicas": 8}},
+            "Worker].replicas: Invalid value: 3: must",
+        ),
+        (
+            TORCH,
+            {"spec__elasticPolicy": {"minReplicas": 1, "maxReplicas": 2}},
+            "Worker].replicas: Invalid value: 3: must",
+        ),
+        (TORCH, {"spec__elasticPolicy": {"maxReplicas": "2"}}, 'maxReplicas: Invalid value: "2": must be an integer'),
+        (TORCH, {"spec__pytorchReplicaSpecs__PS": {}}, 'Unsupported value: "PS": supported values: "Master", "Worker"'),
+        (PADDLE, {"spec__elasticPolicy": {"minReplicas": 9}}, "Worker].replicas: Invalid value: "),
         (TORCH, {"metadata__annotations": {"jobgate.dev/plugins": "envs"}}, 'Unsupported value: "envs"'),
         (JOBSET, {"metadata__annotations": {"jobgate.dev/plugins": "env"}}, "has no effect: the description of JobSet"),
         (

@@ -92,10 +92,10 @@ RUN: dict[str, Any] = {"run": ("torchjobs.train.distributed.io",), "queueing": "
 
 
 def test_the_runner_is_known_by_its_deployment_and_by_what_the_server_is_told() -> None:
-    world = sound(NOW, **RUN)
+    world = sound(NOW, **RUN, di_server=True)
     assert world.diagnosed() == []
     chosen = world.looked()[1].installation
-    assert (chosen.run, chosen.queueing, chosen.queues) == tuple(RUN.values())
+    assert (chosen.run, chosen.queueing, chosen.queues, chosen.di_server) == (*RUN.values(), True)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,8 @@ def test_one_fault_in_many_entries_is_told_once(world: World) -> None:
         entry["clientConfig"]["caBundle"] = ""
     found = world.diagnosed()
     assert [one.id for one in found] == ["bundle-empty", "bundle-empty"]
-    assert found[0].where.count("jobgate.dev") == 9
+    entries = world.get("MutatingWebhookConfiguration", "jobgate")["webhooks"]
+    assert found[0].where.count("jobgate.dev") == len(entries) > 1
 
 
 def test_findings_come_the_worst_first(world: World) -> None:

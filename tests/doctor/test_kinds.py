@@ -8,7 +8,7 @@ import pytest
 
 from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue
 from jobgate.configured.file import read_entries
-from jobgate.doctor.observed import CONFIG_MAPS, Ref
+from jobgate.doctor.observed import CONFIG_MAPS, DEPLOYMENTS, Ref
 from tests.doctor.world import SERVER, SYSTEM, World, sound
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -91,5 +91,9 @@ def test_a_fault_of_a_configured_kind_is_found(
 def test_descriptions_that_cannot_be_read_are_no_fault(world: World) -> None:
     name = config_map(world)["metadata"]["name"]
     world.unseen[Ref(CONFIG_MAPS, name, SYSTEM)] = "this account cannot get configmaps"
-    assert "kind-description-invalid" not in [each.id for each in world.diagnosed()]
-    assert world.get("Deployment", SERVER, SYSTEM)
+    assert world.diagnosed() == []
+
+
+def test_kinds_of_a_server_that_cannot_be_read_are_no_fault(world: World) -> None:
+    world.unseen[Ref(DEPLOYMENTS, SERVER, SYSTEM)] = "this account cannot get deployments"
+    assert "entry-unknown" not in [each.id for each in world.diagnosed()]

@@ -192,7 +192,7 @@ class World:
         """What the doctor sees of it, and what it takes for right; some choices may be given."""
         observed = self.observed()
         namespace = namespace_of(observed, given)
-        kinds = KINDS.plus(configured_kinds(observed, namespace))
+        kinds = KINDS.plus(configured_kinds(observed, namespace, given.get("kinds", {})))
         choices = read_back(observed, kinds, namespace, given)
         wanted = expected(kinds, choices, shipped())
         needs, dangers = needed(wanted), dangerous(wanted)

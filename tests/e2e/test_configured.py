@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from controlplane.objects import ClusterObjects
@@ -14,32 +16,12 @@ from controlplane.webhook import InstalledWebhook
 from jobgate.cli import main
 from jobgate.configured.binding import configured
 from jobgate.configured.catalogue import installable, named_in_catalogue
-from jobgate.configured.entry import Entry
+from tests.configured.crds import crd
 from tests.corpus import CATALOGUE, jobs
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook
 
 RAY, JOBSET, TORCH = KINDS = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "pytorchjobs.kubeflow.org"
-OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
-
-def crd(entry: Entry) -> dict[str, Any]:
-    """Return a CRD that accepts everything: real ones hardly check pod templates."""
-    version = {"served": True, "storage": True, "schema": {"openAPIV3Schema": OPEN}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": entry.name,
-            "annotations": {"api-approved.kubernetes.io": "unapproved, experimental-only"},
-        },
-        "spec": {
-            "group": entry.group,
-            "scope": "Namespaced",
-            "names": {"kind": entry.kind, "plural": entry.plural, "singular": entry.kind.lower()},
-            "versions": [{"name": entry.versions[0], **version}],
-        },
-    }
 
 
 def good(name: str) -> dict[str, Any]:
@@ -181,6 +163,33 @@ def test_objects_that_pods_need_must_exist(user: User, controlplane: ControlPlan
     text = "the pods need 32 requests.cpu at the same time, but ResourceQuota small"
     controlplane.client.delete(f"/api/v1/namespaces/{user.namespace}/resourcequotas/small")
     assert text in output
+
+
+def test_objects_in_files_are_audited_before_they_are_applied(
+    user: User, controlplane: ControlPlane, tmp_path: Path
+) -> None:
+    document = good(RAY)
+    pods = document["spec"]["workerGroupSpecs"][0]["template"]["spec"]
+    pods["containers"][0]["envFrom"] = [{"secretRef": {"name": "token"}}]
+    pods["priorityClassName"] = "no-such-class"
+    document["spec"]["workerGroupSpecs"][0]["replicas"] = "2"
+    unknown = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "other"}}
+    (tmp_path / "ray.yaml").write_text(yaml.safe_dump_all([document, unknown]))
+    arguments = ["audit", str(tmp_path), "--kubeconfig", str(controlplane.kubeconfig), "--namespace", user.namespace]
+    result = CliRunner().invoke(main, [*arguments, "--warnings"], catch_exceptions=False)
+    assert result.exit_code == 1, result.output
+    for text in (
+        f"rayclusters.ray.io {user.namespace}/training: would be denied",
+        'replicas: Invalid value: "2": must be an integer',
+        f"namespace {user.namespace} has no persistentvolumeclaim data",
+        f"namespace {user.namespace} has no secret token",
+        "there is no PriorityClass no-such-class",
+        "1 jobs, 1 would be denied",
+    ):
+        assert text in result.stdout
+    assert "not reviewed: Service of v1 is no known kind" in result.stderr
+    result = CliRunner().invoke(main, ["audit", str(tmp_path / "none.yaml")], catch_exceptions=False)
+    assert result.exit_code == 2
 
 
 def test_stored_objects_are_audited_with_what_their_pods_name(user: User, controlplane: ControlPlane) -> None:

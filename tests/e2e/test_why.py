@@ -20,6 +20,8 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.cli import main
 from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner_volcano import vcjob
+from tests.runner.world import vctask
 
 pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gangs itself from 1.36 on")
 
@@ -100,13 +102,13 @@ def said(plane: WholeControlPlane, space: Space, name: str, *options: str) -> tu
     return result.exit_code, result.output
 
 
-def waiting(space: Space, status: Object) -> None:
+def waiting(space: Space, status: Object, field: str = "containerStatuses") -> None:
     """Write the status of the only container of the only pod, as its kubelet does."""
     wait_for(lambda: [pod for pod in space.items("pods") if pod["spec"].get("nodeName")], WAIT, what="it has a node")
     (pod,) = space.items("pods")
     container = {"name": "di-container", "image": "di", "imageID": "", "ready": False, "restartCount": 0, **status}
     path = f"{space.path('pods', pod['metadata']['name'])}/status"
-    assert space.api.patch(path, {"status": {"phase": "Pending", "containerStatuses": [container]}})[0] == 200
+    assert space.api.patch(path, {"status": {"phase": "Pending", field: [container]}})[0] == 200
 
 
 def fills(space: Space) -> None:
@@ -133,6 +135,12 @@ def quota(space: Space) -> None:
     """Create a quota."""
     space.create("resourcequotas", {"metadata": {"name": "most"}, "spec": {"hard": {"requests.cpu": "150m"}}})
     wait_for(lambda: space.get("resourcequotas", "most").get("status", {}).get("hard"), WAIT, what="it holds")
+
+
+def limited(space: Space) -> None:
+    """Create a LimitRange."""
+    limit = {"type": "Container", "max": {"cpu": "50m"}}
+    space.create("limitranges", {"metadata": {"name": "little"}, "spec": {"limits": [limit]}})
 
 
 def nothing(_: Space) -> None:
@@ -271,6 +279,37 @@ CASES: dict[str, tuple[Object, Callable[[Space], None], Callable[[Space], None],
         "deletion",
         ["deleted, and has not ended: node mute may be unreachable", "the runner replaces it at "],
     ),
+    "LimitRange": (dijob("train", work()), limited, nothing, "creation", ["maximum cpu usage per Container is 50m"]),
+    "ServiceAccount missing": (
+        dijob("train", work(serviceAccountName="robot")),
+        nothing,
+        nothing,
+        "creation",
+        ['serviceaccount "robot" not found'],
+    ),
+    "scheduling gate": (
+        dijob("train", work(schedulingGates=[{"name": "example.com/wait"}])),
+        nothing,
+        nothing,
+        "gate",
+        ["has scheduling gates: example.com/wait"],
+    ),
+    "kubelet away": (
+        dijob("train", work(**on("mute"))),
+        nothing,
+        nothing,
+        "node",
+        ["node mute has not begun to start it"],
+    ),
+    "init container": (
+        dijob("train", work(**on("mute"))),
+        nothing,
+        lambda space: waiting(
+            space, {"state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}, "initContainerStatuses"
+        ),
+        "container",
+        ["init container di-container runs since 2026-01-01T00:00:00Z"],
+    ),
     "Pod Security": (
         dijob("train", work(), suspend=True),
         nothing,
@@ -325,6 +364,14 @@ def test_a_job_that_does_not_exist_is_an_error(plane: WholeControlPlane, space: 
     code, text = said(plane, space, "none")
     assert code == 2
     assert f"there is no none in namespace {space.name}" in text
+
+
+def test_of_two_kinds_with_a_job_of_the_name_one_must_be_named(plane: WholeControlPlane, space: Space) -> None:
+    Run(space, dijob("train", work()))
+    Run(space, vcjob("train", vctask(1)))
+    code, text = said(plane, space, "train")
+    assert (code, "name one of dijobs.diengine.opendilab.org/train, jobs.batch.volcano.sh/train" in text) == (2, True)
+    assert said(plane, space, "vcjob/train")[0] in {0, 1}
 
 
 def test_a_job_that_runs_has_status_0(plane: WholeControlPlane, space: Space) -> None:

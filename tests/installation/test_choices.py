@@ -1,6 +1,7 @@
 """What an installation chooses, and that nothing is rendered for what is off."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -268,3 +269,44 @@ def test_what_is_off_is_off_for_those_that_run_too(name: str) -> None:
 def test_an_installation_that_only_warns_says_so_to_its_server() -> None:
     assert "--mode=warn" in arguments("jobgate-webhook", mode="warn")
     assert not [one for one in arguments("jobgate-webhook") if "mode" in one]
+
+
+def test_a_file_with_values_of_the_chart_is_rendered_and_options_take_precedence(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(
+        "namespace: training\nreplicas: 5\npodSecurityContext: {runAsUser: null}\n"
+        "resources: {webhook: {limits: {memory: 1Gi}}}\nfailurePolicies: {mxjobs.mxnet.mlkube.io: Ignore}\n"
+    )
+    result = CliRunner().invoke(manifests, ["--values", str(file), "--replicas", "3"], catch_exceptions=False)
+    rendered = {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(result.stdout)}
+    server = rendered["Deployment", "jobgate-webhook"]
+    pod = server["spec"]["template"]["spec"]
+    assert (server["metadata"]["namespace"], server["spec"]["replicas"]) == ("training", 3)
+    assert "runAsUser" not in pod["securityContext"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["containers"][0]["resources"] == {
+        "requests": {"cpu": "100m", "memory": "128Mi"},
+        "limits": {"memory": "1Gi"},
+    }
+    entries = rendered["ValidatingWebhookConfiguration", "jobgate"]["webhooks"]
+    ignored = [entry["name"] for entry in entries if entry["failurePolicy"] == "Ignore"]
+    assert ignored
+    assert all("mxjobs.mxnet.mlkube.io" in name for name in ignored)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("replica: 3", "replica"),
+        ("resources: {server: {}}", "resources"),
+        ("failurePolicies: {mxjobs: Ignore}", "'mxjobs' is not a known kind"),
+        ("timeoutSeconds: 31", "timeoutSeconds"),
+        ("[", "--values"),
+    ],
+)
+def test_a_wrong_value_in_a_file_is_named(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(text)
+    result = CliRunner().invoke(manifests, ["--values", str(file)])
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -5,13 +5,14 @@ import pytest
 from jobgate.installation.files import stale
 from jobgate.installation.handbook import page, title
 from jobgate.jobs.kind import JobKind
-from jobgate.kinds import built_in
+from jobgate.kinds import SCHEMAS, built_in
 from jobgate.kinds.dijob import DIJOB
-from tools.kind_pages import FOLDER, pages
+from tools.kind_pages import FOLDER, pages, schemas
 
 
-def test_the_committed_pages_are_what_the_code_gives() -> None:
+def test_the_committed_pages_and_schemas_are_what_the_code_gives() -> None:
     assert stale(pages(), FOLDER) == []
+    assert stale(schemas(), SCHEMAS) == []
 
 
 @pytest.mark.parametrize("kind", built_in(), ids=title)

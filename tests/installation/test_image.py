@@ -20,7 +20,7 @@ from controlplane.cache import cache_folder
 from controlplane.plane import reserve_port
 from controlplane.waiting import wait_for
 from controlplane.webhook import jobgate
-from jobgate.installation.pods import USER
+from jobgate.installation.installation import USER
 
 #: Starts a command as the kubelet starts the container: everything is read-only, and the user is another one. Takes the
 #: folder of the packages, that of Python, one more to read, the user, and the command; root alone may mount.

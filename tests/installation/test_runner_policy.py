@@ -74,3 +74,29 @@ def test_nodes_are_read_only_if_lost_pods_are_replaced(seconds: int, reads: bool
     rendered = objects(installed(), Installation(run=run, replace_lost_after=seconds))
     (role,) = (one for one in rendered if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "jobgate-runner")
     assert any("nodes" in rule["resources"] for rule in role["rules"]) is reads
+
+
+def test_the_server_of_dijobs_is_installed_only_if_it_is_asked_for() -> None:
+    run = ("dijobs.diengine.opendilab.org",)
+    without, served = (
+        objects(installed(), Installation(run=run, network_policy=True, di_server=on)) for on in (False, True)
+    )
+    assert "di-server" not in str(without)
+    assert "tokenreviews" not in str(without)
+    (service,) = (one for one in served if one["metadata"]["name"] == "jobgate-di-server")
+    (policy,) = (
+        one for one in served if one["kind"] == "NetworkPolicy" and one["metadata"]["name"] == "jobgate-runner"
+    )
+    (deployed,) = (one for one in served if one["kind"] == "Deployment" and one["metadata"]["name"] == "jobgate-runner")
+    pod = deployed["spec"]["template"]
+    assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+    assert {"protocol": "TCP", "port": service["spec"]["ports"][0]["targetPort"]} in policy["spec"]["ingress"][0][
+        "ports"
+    ]
+    assert (
+        "--di-server-url=https://jobgate-di-server.jobgate-system.svc.cluster.local"
+        in pod["spec"]["containers"][0]["args"]
+    )
+    assert pod["spec"]["volumes"] == [
+        {"name": "di-server", "secret": {"secretName": "jobgate-di-server-tls", "optional": True}}
+    ]

@@ -260,8 +260,9 @@ async def test_a_receiver_that_is_gone_gets_no_more(tmp_path: Path, caplog: pyte
         async with receiver.listening() as address, Sending(tmp_path, address) as sending:
             world = ended()
             sending.wants(world)
-            await until(lambda: sending.count("given_up") == 1)
+            assert await asyncio.wait_for(sending.later.get(), 20) == (KEY, 0.0)
             assert not sending.wants(world)
+            assert sending.count("given_up") == 1
     assert len(receiver.received) == 1
     (entry,) = [each for each in caplog.records if each.getMessage() == "notification given_up"]
     fields = entry.fields  # type: ignore[attr-defined]

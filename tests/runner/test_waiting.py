@@ -46,6 +46,12 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         },
         "CrashLoopBackOff: container main restarts repeatedly",
     ),
+    (
+        "has an image of a name",
+        {"containerStatuses": [{**container("ErrImagePull"), "image": "di:1"}]},
+        "ImagePullBackOff: image di:1",
+    ),
+    ("has no message", {"conditions": [{**UNSCHEDULABLE, "message": ""}]}, ""),
     ("is created", {"containerStatuses": [container("ContainerCreating")]}, ""),
     (
         "is on a dead node",

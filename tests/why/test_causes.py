@@ -17,7 +17,8 @@ from jobgate.plugins.queueing import KUEUE_GROUP, KUEUE_QUEUE
 from jobgate.runner.lost import NODES
 from jobgate.runner.seen import CLAIMS, JOBS, PODS
 from jobgate.why.causes import CLASSES, WORKLOADS, Answer, Situation, explain
-from tests.runner.world import KINDS, START, World, dijob, queued, stamp, task, vcjob, vctask
+from tests.runner.test_rendering import example
+from tests.runner.world import KINDS, START, World, dijob, queued, stamp, stored, task, torchjob, vcjob, vctask
 from tests.why.test_nodes import node
 
 Object = dict[str, Any]
@@ -37,6 +38,7 @@ def answer(
         Ref(LEASES, "jobgate-runner", HOME): objects.get("lease", LEASE),
     }
     missing: dict[Ref, Any] = {Ref(resource, "", "lab"): [] for resource in (EVENTS, CLAIMS, *WORKLOADS)}
+    missing[Ref(NODES)] = NotChecked("this account cannot list nodes")
     seen = ClusterSnapshot(stored, _Lists({**missing, **refs}), clock=Reading(NOW, timedelta()))
     kind = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
     assert kind is not None
@@ -146,11 +148,22 @@ def test_a_job_that_is_stopped_says_how_to_go_on() -> None:
         assert causes(World(job)) == [("stopped", what)]
 
 
-def test_a_job_in_a_queue_gives_the_answer_of_its_status() -> None:
-    world = World(queued(dijob(task(1))))
+@pytest.mark.parametrize(
+    "job", [dijob(task(1)), vcjob(), torchjob(), stored(example("mxjob/dist.yaml"))], ids=lambda job: str(job["kind"])
+)
+def test_a_job_in_a_queue_gives_the_answer_of_its_status(job: Object) -> None:
+    world = World(queued(job))
     world.verdict = "queue a has 2 of pods, the job asks for 1, and the jobs before it leave 0"
     world.settle()
     assert causes(world) == [("queue", world.verdict)]
+
+
+def test_what_the_runner_reports_is_given_if_nothing_else_is_known() -> None:
+    world = World(dijob(task(1)))
+    world.job["status"]["conditions"] = [
+        {"type": "Pending", "status": "True", "message": "Service train is in the way"}
+    ]
+    assert (answer(world).state, answer(world).message) == ("waits", "Service train is in the way")
 
 
 def test_a_job_that_grows_beyond_its_queue_says_so() -> None:
@@ -238,16 +251,50 @@ def test_a_claim_of_a_volcano_job_that_the_runner_creates_is_not_missing() -> No
     assert causes(made) == []
 
 
-def test_a_pod_that_starts_names_its_init_container_and_its_last_warning() -> None:
+MOUNT = event("pod", "FailedMount", 'secret "key" not found')
+INIT = {"initContainerStatuses": [{"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}]}
+RUNS = {"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": stamp(START)}}}]}
+ENDED = {"terminated": {"exitCode": 1, "finishedAt": stamp(NOW)}}
+AGAIN = {"name": "main", "restartCount": 1, "state": {"running": {"startedAt": stamp(NOW)}}, "lastState": ENDED}
+BACKOFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s restarting failed container"}}
+STARTS: list[tuple[str, Object, list[Object], str, str]] = [
+    ("has failed to mount", {}, [MOUNT], "True", 'FailedMount: secret "key" not found'),
+    ("has mounted", {}, [{**MOUNT, "type": "Normal"}], "True", "node n0 has not begun to start it"),
+    ("runs an init container", INIT, [MOUNT], "True", f"init container fetch runs since {stamp(START)}"),
+    (
+        "has just failed",
+        {"containerStatuses": [{"name": "main", "restartCount": 1, "state": BACKOFF}]},
+        [],
+        "True",
+        "CrashLoopBackOff: container main",
+    ),
+    ("has restarted once, and runs", {**RUNS, "containerStatuses": [AGAIN]}, [], "True", ""),
+    ("starts on a dead node", INIT, [], "Unknown", "node n0 is not ready"),
+    ("runs on a dead node", RUNS, [], "Unknown", "node n0 is not ready"),
+    ("runs", RUNS, [MOUNT], "True", ""),
+    ("has ended on a dead node", {"phase": "Succeeded"}, [], "Unknown", ""),
+]
+
+
+@pytest.mark.parametrize(("case", "status", "events", "ready", "expected"), STARTS, ids=[case for case, *_ in STARTS])
+def test_a_pod_that_has_a_node_and(case: str, status: Object, events: list[Object], ready: str, expected: str) -> None:
     world = settled(dijob(task(1)))
     pod = world.pod()
-    pod["spec"]["nodeName"] = "n0"
-    init = {"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}
-    pod["status"] = {"phase": "Pending", "initContainerStatuses": [init]}
-    mount = event(pod["metadata"]["uid"], "FailedMount", 'secret "key" not found')
-    found = [text.partition(": ")[2] for _, text in causes(world, {EVENTS: [mount]})]
-    assert found == [f"init container fetch runs since {stamp(START)}", 'FailedMount: secret "key" not found']
-    assert len(causes(world, {EVENTS: [{**mount, "type": "Normal"}]})) == 1
+    pod["metadata"]["uid"], pod["spec"]["nodeName"] = "pod", "n0"
+    pod["status"] = {"phase": "Pending", **status}
+    found = [text.partition(": ")[2] for _, text in causes(world, {EVENTS: events, NODES: [node("n0", "4", ready)]})]
+    assert len(found) == bool(expected), (case, found)
+    assert not expected or found[0].startswith(expected)
+
+
+def test_pods_with_the_same_cause_are_one() -> None:
+    world = settled(dijob(task(3)))
+    for pod in world.pods:
+        pod["spec"]["nodeName"] = "n0"
+    ((topic, text),) = causes(world, {NODES: [node("n0", "4", "Unknown")]})
+    assert topic == "node"
+    assert text.startswith("pods train-work-0-")
+    assert text.count(", train-work-") == 2
 
 
 def test_the_image_is_named_with_the_message_of_the_kubelet() -> None:

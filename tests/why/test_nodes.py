@@ -95,6 +95,12 @@ def test_pods_that_run_take_their_share() -> None:
     assert lacking(pod("2"), node(), running=None) == []
 
 
+def test_a_node_has_room_for_some_pods_only() -> None:
+    (cause,) = lacking(pod("100m", "1Mi"), node(), count=11)
+    assert "10 of 11 such pods find room" in cause.what
+    assert "too little room for pods (1); nearest is n0, which lacks 1 of pods (0 of 10 free)" in cause.what
+
+
 def test_pods_are_placed_one_after_the_other() -> None:
     (cause,) = lacking(pod("2"), node("n0"), node("n1", "3"), count=5)
     assert cause.pods == ("p3", "p4")

@@ -15,7 +15,7 @@ class Certificates:
     """Holds the certificate for new handshakes, and replaces it by each valid one that is offered.
 
     Attributes:
-        served: the certificate, or None if there is none yet.
+        served, accepted: the certificate, and what it was made of; None if there is none yet.
     """
 
     def __init__(self, metrics: Metrics, name: str = "", clock: Callable[[], float] = time.time) -> None:
@@ -31,7 +31,7 @@ class Certificates:
         self._clock = clock
         self._metrics = metrics
         self._candidate: Candidate | None = None
-        self._accepted: Candidate | None = None
+        self.accepted: Candidate | None = None
         self._reported = ""
 
     def offer(self, candidate: Candidate) -> None:
@@ -43,7 +43,7 @@ class Certificates:
             BadCertificate: it is not valid. It is remembered: it can become valid later.
         """
         self._candidate = candidate
-        if candidate == self._accepted:
+        if candidate == self.accepted:
             return
         try:
             served = judge(candidate, self._name, self._clock(), self.served)
@@ -55,7 +55,7 @@ class Certificates:
             rejected = BadCertificate(Fault.UNREADABLE, f"it cannot be judged: {type(error).__qualname__}")
             self.reject(rejected)
             raise rejected from error
-        self.served, self._accepted, self._reported = served, candidate, ""
+        self.served, self.accepted, self._reported = served, candidate, ""
         self._metrics.serves(served)
         fields = {
             "generation": served.generation,

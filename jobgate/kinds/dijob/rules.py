@@ -11,6 +11,7 @@ from jobgate.jobs.elastic import bounds_of
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.policies import COMMAND, Action
+from jobgate.jobs.status import begun_tasks, is_run
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from jobgate.rules.dependencies import gangs_can_start
@@ -152,6 +153,8 @@ def ranks_stay_unique(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates all pods of a task from the template that the job started with, because batch Jobs keep it."""
     before = _stored(context, "template") if runs_here(job, context) else {}
+    if is_run(context.old or {}):
+        before = {name: template for name, template in before.items() if name in begun_tasks(context.old or {})}
     for task in job.tasks if before else ():
         if task.name in before and before[task.name] != task.template:
             yield Notice(

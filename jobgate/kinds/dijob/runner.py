@@ -41,11 +41,12 @@ class DIJobRunner(Runner[DIJobSpec]):
             "ttl_seconds_after_finished",
         }
     )
+    server = "DI_SERVER"
     keeps_services = False
     reschedules = True
 
     def variables(self, member: Member) -> Iterator[Variable]:
-        """Yield what DI-orchestrator sets in every container, except the address of its server."""
+        """Yield what DI-orchestrator sets in every container. The address of the server is in the template."""
         return contract(member)
 
     def services(self, job: Job[DIJobSpec], crew: Crew) -> Iterator[dict[str, Any]]:
