@@ -168,8 +168,8 @@ def test_any_scale_has_an_answer(document: Any) -> None:
     assert asyncio.run(reviewer.review(request(9, document=document))) is not None
 
 
-def test_only_torchjobs_can_be_scaled_by_a_path() -> None:
-    assert [kind.kind for kind in scalable(built_in())] == ["TorchJob"]
+def test_all_kinds_whose_pods_bear_it_can_be_scaled_by_a_path() -> None:
+    assert [kind.kind for kind in scalable(built_in())] == ["DIJob", "Job", "TorchJob"]
     assert scale_path(TORCHJOB) == "/validate-train-distributed-io-v1alpha1-torchjob-scale"
 
 

@@ -243,3 +243,24 @@ def test_a_torchjob_runs_with_its_minimum_although_its_spec_has_more_workers() -
 def test_a_volcano_job_scales_between_what_its_tasks_need_and_have() -> None:
     world = lonely(vcjob(vctask(4, minAvailable=2), vctask(1, "head"), minAvailable=3))
     assert [passed(world) for _ in range(3)] == [3, 5, 5]
+
+
+@pytest.mark.parametrize("kind", ["DIJob", "Volcano Job"])
+def test_the_task_that_others_scale_has_their_number_of_pods_and_the_status_counts_them(kind: str) -> None:
+    scale = {"task": "work", "replicas": 3}
+    job = dijob(task(1), scale=scale) if kind == "DIJob" else vcjob(vctask(1), minAvailable=1, scale=scale)
+    world = World(job)
+    world.settle()
+    assert world.running() == [f"train-work-{number}" for number in range(3)]
+    plural = {"DIJob": "dijobs.diengine.opendilab.org", "Volcano Job": "jobs.batch.volcano.sh"}[kind]
+    selector = f"jobgate.dev/kind={plural},jobgate.dev/job=train,jobgate.dev/task=work"
+    assert world.status["scale"] == {"replicas": 3, "selector": selector}
+    world.job["spec"]["scale"]["replicas"] = 2
+    world.settle()
+    assert (len(world.running()), world.status["scale"]["replicas"]) == (2, 2)
+
+
+def test_of_an_elastic_job_the_number_of_others_is_that_without_scaling() -> None:
+    world = lonely(vcjob(vctask(9, minAvailable=1), minAvailable=1, scale={"task": "work", "replicas": 2}))
+    assert [passed(world) for _ in range(3)] == [1, 2, 2]
+    assert world.job["spec"]["scale"]["replicas"] == 2
