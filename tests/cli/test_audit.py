@@ -12,7 +12,7 @@ from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
 from jobgate.cli.audit import ListedObjects
-from jobgate.kinds import built_in
+from jobgate.kinds import installed
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from tests.kinds.dijob import jobs
 
@@ -77,7 +77,7 @@ def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
 ) -> None:
     install(cluster_api)
     who, group = "auditor", "rbac.authorization.k8s.io"
-    groups = sorted({kind.group for kind in built_in()})
+    groups = sorted({kind.group for kind in installed()})
     rules = [{"apiGroups": groups, "resources": ["*"], "verbs": ["list"]}]
     subject = {"kind": "User", "name": who, "apiGroup": group}
     role = {"kind": "ClusterRole", "name": who, "apiGroup": group}
