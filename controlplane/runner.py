@@ -27,10 +27,10 @@ Runner: TypeAlias = "subprocess.Popen[bytes]"
 def install(plane: ControlPlane, kinds: Sequence[str] = KINDS, queueing: str = "kubernetes") -> Path:
     """Install what the runner may do, and give the credentials of its account."""
     queues = "" if queueing in QUEUES_PODS else "queues: []"
-    rights = base(installed(), Installation(run=tuple(kinds), queueing=queueing, queues=queues, di_server=True))[
-        "runner"
-    ]
-    install_rights(plane.client, rights)
+    settings = Installation(
+        run=tuple(kinds), queueing=queueing, queues=queues, di_server=True, elastic_nodes=bool(queues)
+    )
+    install_rights(plane.client, base(installed(), settings)["runner"])
     return plane.kubeconfig_for(USER, ["system:serviceaccounts"])
 
 

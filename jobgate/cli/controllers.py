@@ -175,6 +175,11 @@ def _reached(
     help="Replace a deleted pod whose node does not answer, so long after its grace period; 0 for never. Pods with a "
     "volume that their replacement can write to are replaced only when they are deleted by force.",
 )
+@setting(
+    "--elastic-nodes",
+    is_flag=True,
+    help="Let elastic jobs grow only as far as nodes have room; requires --queues.",
+)
 @grouped(
     _reached,
     setting("--notify", default="", metavar="URL", help="Address that the end of jobs is reported to by HTTP."),
@@ -198,6 +203,7 @@ def run(  # noqa: PLR0913 - one argument an option
     queues: Path | None,
     ignore_operator: tuple[str, ...],
     replace_lost_after: int,
+    elastic_nodes: bool,
     notify: NotifySettings | None,
     served: tuple[str, Path, int] | None,
     kubeconfig: Path | None,
@@ -219,6 +225,8 @@ def run(  # noqa: PLR0913 - one argument an option
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
+    if elastic_nodes and not queues:
+        raise click.UsageError("--elastic-nodes requires --queues: without queues, room is the scheduler's to give")
     found = read_queues(waiting) if waiting else None
     if notify is None and found and any(queue.notify for queue in found.queues.values()):
         raise click.UsageError("notifications are signed: queues with notify require --notify-secret")
@@ -239,6 +247,7 @@ def run(  # noqa: PLR0913 - one argument an option
         flows=any(kind.creates and kind.creates.qualified_plural in given.runs for kind in configured.kinds),
         notify=notify,
         server=server.access if server else lambda: None,
+        elastic_nodes=elastic_nodes,
     )
 
     async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:

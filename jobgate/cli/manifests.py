@@ -95,6 +95,7 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file of queues that jobs wait in which jobgate runs; it becomes a ConfigMap.",
 )
+@_choice("--elastic-nodes/--no-elastic-nodes", "elastic_nodes")
 @_choice("--notify", "notify", metavar="URL")
 @_choice("--notify-secret", "notify_secret", metavar="NAME")
 @_choice("--di-server/--no-di-server", "di_server")

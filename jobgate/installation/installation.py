@@ -169,6 +169,9 @@ class Installation(BaseModel):
         "never. Pods with a volume that their replacement can write to are replaced only when deleted by force.",
     )
     queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
+    elastic_nodes: bool = Field(
+        False, description="Whether elastic jobs grow only as far as nodes have room. Has no effect without queues."
+    )
     notify: str = Field("", pattern=rf"{HTTP_ADDRESS}|^$", description="Address that the end of jobs is reported to.")
     notify_secret: str = Field(
         "", pattern=rf"{_SUBDOMAIN}|^$", description="Secret whose key `secret` signs these reports; none without it."

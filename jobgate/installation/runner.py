@@ -59,6 +59,7 @@ REPLICAS: Final = 2
 _BOTH: Final = ("CREATE", "UPDATE")
 _RUN: Final = setting("run")
 _QUEUES: Final = setting("queues")
+_NODES: Final = all_of(setting("queues"), setting("elastic_nodes"))
 _NOTIFIES: Final = setting("notify_secret")
 _SERVES: Final = setting("di_server")
 #: Name and target port of the Service of the server that DIJobs ask for replicas.
@@ -153,6 +154,7 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
         rule("", "pods", verbs=(*READ, "patch", "delete")),
         # To find out whether the node of a pod answers that does not end.
         If(setting("replace_lost_after"), rule("", "nodes", verbs=("get",))),
+        If(_NODES, rule("", "nodes", verbs=("list", "watch"))),
         *(
             If(begins(setting("queueing"), system), rule(group, "podgroups", verbs=MANAGE))
             for system, group in _GROUPS_OF.items()
@@ -337,6 +339,7 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         *(If(negated(kind_on(kind)), f"--without-kind={kind.qualified_plural}") for kind in creators),
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_FOLDERS}/queues/{_QUEUES_FILE}"),
+        If(_NODES, "--elastic-nodes"),
         If(_NOTIFIES, f"--notify-secret={_FOLDERS}/notify/secret"),
         If(setting("notify"), joined("--notify=", setting("notify"))),
         If(_SERVES, joined("--di-server-url=https://", SERVER, ".", NAMESPACE, ".", setting("cluster_domain"))),

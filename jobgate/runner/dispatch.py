@@ -20,6 +20,7 @@ from jobgate.jobs.runner import runner_of
 from jobgate.room import Room
 from jobgate.runner.elastic.decision import ElasticJob, Step, decide
 from jobgate.runner.elastic.sizes import elastic_job, sizes_now
+from jobgate.runner.nodes import Nodes
 from jobgate.runner.queues.admission import DEFAULT, Amounts, Entry, Memory, Queue, Queues, admit, pool_keys, sum_of
 from jobgate.runner.queues.demand import (
     ENTRY_BYTES,
@@ -53,12 +54,13 @@ _logger = logging.getLogger("jobgate")
 class Demands:
     """The requests of jobs. A job is read once, until its spec changes: reading one of 1 MiB takes up to 0.2 s."""
 
-    def __init__(self, reader: JobReader, room: int = ROOM) -> None:
-        """Create an empty cache. `room` is the memory for it, in bytes.
+    def __init__(self, reader: JobReader, room: int = ROOM, *, shapes: bool = False) -> None:
+        """Create an empty cache. `room` is the memory for it, in bytes; `shapes` is whether nodes count.
 
         If it is full, only the total of a job is kept; a job whose total does not fit either waits.
         """
         self._reader = reader
+        self._shapes = shapes
         self._room = Room(room)
         self._known: dict[str, tuple[Any, Demand | None, int, str]] = {}
 
@@ -80,9 +82,9 @@ class Demands:
             return None
         self._forget(uid)
         subject = self._reader.read(key, kind, document)
-        demand = None if subject is None else demand_of(subject)
+        demand = None if subject is None else demand_of(subject, shapes=self._shapes)
         if demand is not None and not self._fits(key, demand):
-            demand = replace(demand, pods={})
+            demand = replace(demand, pods={}, shapes={})
             demand = demand if self._fits(key, demand) else Demand({}, {}, gate=NO_ROOM)
         size = ENTRY_BYTES if demand is None else demand.size
         self._known[uid] = generation, demand, size if self._room.swap(key[1], size) else 0, key[1]
@@ -134,16 +136,20 @@ class Dispatcher:
         changed: asyncio.Event,
         moved: Callable[[JobKey], None],
         room: Room | None = None,
+        *,
+        nodes: bool = False,
     ) -> None:
         """Create a dispatcher that has decided nothing. `changed` is set when a job or one of its objects changes.
 
-        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas.
+        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas. Elastic
+        jobs grow only as far as nodes have room, if `nodes` is set.
         """
         self._queues = queues
         self._caches = caches
         self._moved = moved
         self._memory = Memory()
-        self._demands = Demands(caches.reader)
+        self.nodes = Nodes() if nodes else None
+        self._demands = Demands(caches.reader, shapes=nodes)
         self._verdicts: dict[str, Verdict] = {}
         #: Jobs that request no more than was released, with their batch Jobs, as they were at the comparison.
         self._covered: dict[str, list[Mapping[str, Any]]] = {}
@@ -152,6 +158,11 @@ class Dispatcher:
         self._changed = changed
         self.quotas = Informer(QUOTAS, keep=_quota, changed=lambda _: changed.set(), room=room)
         self.priorities = Informer(PRIORITIES, keep=_value, changed=lambda _: changed.set())
+
+    @property
+    def informers(self) -> tuple[Informer[Any], ...]:
+        """What it reads."""
+        return self.quotas, self.priorities, *((self.nodes.nodes, self.nodes.pods) if self.nodes else ())
 
     def use(self, queues: Queues) -> None:
         """Use other queues from the next decision on. Running jobs go on."""
@@ -212,7 +223,7 @@ class Dispatcher:
             LookupError: the jobs are not known.
         """
         now, entries, jobs = self._caches.clock(), list[Entry](), dict[str, _Counted]()
-        elastic = list[ElasticJob]()
+        elastic, on_nodes = list[ElasticJob](), dict[str, tuple[Demand, Sequence[Mapping[str, Any]]]]()
         present: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
         limited = self._limited()
         uids = set[str]()
@@ -243,6 +254,7 @@ class Dispatcher:
             entries.append(entry)
             if state.admitted and not why and step.sizes and not _is_left_alone(kind, document):
                 elastic.append(_elastic_job(entry, demand, state, step.sizes, batches, now))
+            on_nodes[uid] = demand, batches
             if key[1] in limited:
                 observed = Observed(now) if unknown else self._caches.seen.observed(uid, key[1], now)
                 sight = sorted_by_task(demand.pods, state, observed)
@@ -254,7 +266,12 @@ class Dispatcher:
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         admission = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = admission.memory
-        steps = decide(elastic, admission.pools, now, self._queues.hold)
+        run = (entry.key for entry in entries if entry.admitted or entry.has or entry.key in admission.released)
+        places = None if self.nodes is None else self.nodes.places(on_nodes[key] for key in run)
+        shapes = {(job.key, name): shape for job in elastic for name, shape in on_nodes[job.key][0].shapes.items()}
+        steps = decide(
+            elastic, admission.pools, now, self._queues.hold, None if places is None else places.chooser(shapes)
+        )
         grows = {job.key: job.growth(steps[job.key]) for job in elastic if job.key in steps}
         self._store_verdicts(jobs, entries, admission.waits, steps, grows)
 

@@ -91,6 +91,7 @@ class RunnerSettings:
         flows: whether the Jobs of JobFlows are created.
         notify: how the end of jobs is reported; None for never.
         server: returns how pods reach the runner's server, if there is one.
+        elastic_nodes: whether elastic jobs grow only as far as nodes have room; needs `queues`.
     """
 
     domain: str
@@ -105,6 +106,7 @@ class RunnerSettings:
     flows: bool = False
     notify: NotifySettings | None = None
     server: Callable[[], ServerAccess | None] = lambda: None
+    elastic_nodes: bool = False
 
 
 class RunnerController:
@@ -197,14 +199,18 @@ class RunnerController:
         writes = self._cluster.paced(settings.requests_per_second)
         caches = Caches(jobs, seen, territory, JobReader(settings.domain, groups), self._clock, writes, settings.server)
         queues = settings.queues
-        dispatcher = None if queues is None else Dispatcher(queues, caches, changed, queue.add, room)
+        dispatcher = (
+            None
+            if queues is None
+            else Dispatcher(queues, caches, changed, queue.add, room, nodes=settings.elastic_nodes)
+        )
         uncreated = UncreatedPods(lambda namespace: self._cluster.within(namespace, SELECTOR))
         lost = LostPods(writes, settings.replace_lost_after) if settings.replace_lost_after else None
         reports, clock = settings.notify, self._clock
         notifier = Notifier(reports, dispatcher, self._metrics, clock, queue.add) if reports else None
         loop = JobReconciler(caches, writes, self._metrics, queue.add, dispatcher, uncreated, lost, notifier)
         flows = FlowReconciler(territory, writes, self._clock, queue.add)
-        of_queues: list[Informer[Any]] = [dispatcher.quotas, dispatcher.priorities] if dispatcher else []
+        of_queues = dispatcher.informers if dispatcher else ()
         of_all = [territory.namespaces, *(informer for _, _, informer in jobs.values()), *of_queues]
         ours = self._cluster.labelled(RUN_LABEL)
         informers: list[tuple[Informer[Any], Api]] = [(informer, self._cluster) for informer in of_all]

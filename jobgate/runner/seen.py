@@ -15,7 +15,8 @@ from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIN
 from jobgate.plugins.queueing import KUEUE_COUNT, KUEUE_GROUP, KUEUE_QUEUE, KUEUE_RETRIABLE
 from jobgate.room import Room, Shape, project
 from jobgate.runner.lost import SHARES, shares_volume
-from jobgate.runner.queues.demand import ASKS, amounts_of, written_amounts
+from jobgate.runner.placement import amounts_of
+from jobgate.runner.queues.demand import ASKS, written_amounts
 from jobgate.runner.subject import Observed
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 

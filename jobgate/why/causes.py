@@ -19,6 +19,7 @@ from jobgate.jobs.runner import REPLACE_LOST_AFTER, runner_of
 from jobgate.jobs.status import is_run
 from jobgate.plugins.queueing import GROUPS, KUEUE_CRD, KUEUE_GROUP, KUEUE_QUEUE, NATIVE_GROUP, POD_GROUPS, VERSIONS
 from jobgate.runner.lost import NODES
+from jobgate.runner.placement import is_ready
 from jobgate.runner.progress import progress_of, tasks_of
 from jobgate.runner.rivals import holder
 from jobgate.runner.seen import CLAIMS, JOBS, PODS, controllers_of
@@ -26,7 +27,7 @@ from jobgate.runner.subject import END, LONG_AGO, Observed, PodSeen, Sight, Subj
 from jobgate.runner.uncreated import add_reasons, last_time, why_uncreated
 from jobgate.runner.waiting import GRACE, Cause, Topic, cause_of_group, causes_of_pods, in_order
 from jobgate.runner.workloads import reason_of
-from jobgate.why.nodes import causes_of_nodes, is_ready
+from jobgate.why.nodes import causes_of_nodes
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 CLASSES: Final = Resource("storageclasses", "v1", "storage.k8s.io")

@@ -76,6 +76,21 @@ def test_nodes_are_read_only_if_lost_pods_are_replaced(seconds: int, reads: bool
     assert any("nodes" in rule["resources"] for rule in role["rules"]) is reads
 
 
+@pytest.mark.parametrize(
+    ("queues", "on", "lists"), [("queues: []", True, True), ("", True, False), ("a: b", False, False)]
+)
+def test_nodes_are_listed_only_if_their_room_counts(queues: str, on: bool, lists: bool) -> None:
+    run = tuple(kind.qualified_plural for kind in built_in())
+    rendered = objects(installed(), Installation(run=run, queues=queues, elastic_nodes=on))
+    (role,) = (one for one in rendered if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "jobgate-runner")
+    verbs = {verb for rule in role["rules"] if "nodes" in rule["resources"] for verb in rule["verbs"]}
+    assert verbs == {"get", *(("list", "watch") if lists else ())}
+    (deployed,) = (
+        one for one in rendered if one["kind"] == "Deployment" and one["metadata"]["name"] == "jobgate-runner"
+    )
+    assert ("--elastic-nodes" in str(deployed)) is lists
+
+
 def test_the_server_of_dijobs_is_installed_only_if_it_is_asked_for() -> None:
     run = ("dijobs.diengine.opendilab.org",)
     without, served = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
@@ -84,10 +84,16 @@ class ElasticJob:
 
 
 def decide(
-    jobs: Sequence[ElasticJob], pools: Mapping[PoolKey, Pool], now: datetime, hold: float = HOLD
+    jobs: Sequence[ElasticJob],
+    pools: Mapping[PoolKey, Pool],
+    now: datetime,
+    hold: float = HOLD,
+    has_node: Callable[[str, str], bool] | None = None,
 ) -> dict[str, Step]:
     """Return the steps of the jobs that change their size.
 
+    `has_node` claims a place on a node for one more pod of a job's task, and returns whether there is any;
+    None if nodes do not count.
     What jobs that wait lack, they get from those that have more than their minimum, if these have enough together.
     What is left then is for growth: a job grows at most to twice its size in a step.
     """
@@ -108,7 +114,7 @@ def decide(
     for key, pool in pools.items():
         round_.shrink(key, pool, free, [job for job in jobs if key in job.pools])
     able = [job for job in jobs if job.ready and job.key not in round_.fixed and job.key not in round_.why]
-    round_.grow({key: dict(pool.free) for key, pool in pools.items()}, able, pools)
+    round_.grow({key: dict(pool.free) for key, pool in pools.items()}, able, pools, has_node)
     return {job.key: Step(round_.sizes[job.key], round_.why[job.key]) for job in jobs if job.key in round_.why}
 
 
@@ -159,14 +165,21 @@ class _Round:
                 if count > 0 and job.key not in self.fixed:
                     self.take(free, job, task, count, why)
 
-    def grow(self, free: _Free, jobs: Iterable[ElasticJob], pools: Mapping[PoolKey, Pool]) -> None:
+    def grow(
+        self,
+        free: _Free,
+        jobs: Iterable[ElasticJob],
+        pools: Mapping[PoolKey, Pool],
+        has_node: Callable[[str, str], bool] | None,
+    ) -> None:
         """Give room to jobs, pod by pod: to the higher priority first, then to the smaller job."""
         heap = [(-job.priority, job.size, job.arrival, job.key, job) for job in jobs]
         heapq.heapify(heap)
         while heap:
             priority, size, arrival, key, job = heapq.heappop(heap)
             for task in job.tasks:
-                if self.sizes[key][task.name] < task.wanted and _fits(free, job, task.pod):
+                fits = self.sizes[key][task.name] < task.wanted and _fits(free, job, task.pod)
+                if fits and (has_node is None or has_node(key, task.name)):
                     self.sizes[key][task.name] += 1
                     queue = next(
                         (pools[pool].called for pool in job.pools if pool in pools and pool[0] == "queue"),

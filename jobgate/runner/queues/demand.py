@@ -10,13 +10,11 @@ from typing import Any, Final
 from jobgate.jobs.elastic import Bounds
 from jobgate.jobs.job import priority_class_of
 from jobgate.podchecks.quantity import parse
-from jobgate.podchecks.resources import read, totals
+from jobgate.runner.placement import PODS, amounts_of, shape_of
 from jobgate.runner.queues.admission import Amounts, sum_of
 from jobgate.runner.subject import Sight, Subject
-from webhook import Path
 from webhook.values import mapping, spec_of, text
 
-PODS: Final = "pods"
 #: Where a batch Job as it is kept has what a pod of it asks for.
 ASKS: Final = "asks"
 #: What a name, and the amount that it may have, take in memory, without the characters of the name.
@@ -64,6 +62,7 @@ class Demand:
         gate: what every task waits for, whatever room there is; empty for nothing.
         bounds: of its elastic tasks.
         preemptible: whether it shrinks before others.
+        shapes: by task, how its pods are placed on nodes, if that counts.
     """
 
     pods: Mapping[str, Amounts]
@@ -76,6 +75,7 @@ class Demand:
     gate: str = ""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     preemptible: bool = False
+    shapes: Mapping[str, bytes] = field(default_factory=dict)
 
     def at(self, sizes: Mapping[str, int]) -> Demand:
         """Return what the job requests if tasks have these sizes."""
@@ -85,13 +85,15 @@ class Demand:
     def size(self) -> int:
         """Roughly the memory that it takes, in bytes."""
         names = (name for amounts in (*self.pods.values(), self.total) for name in amounts)
-        return sum(ENTRY_BYTES + len(one) for one in (self.queue, self.gate, *self.classes, *self.pods, *names))
+        texts = (self.queue, self.gate, *self.classes, *self.pods, *names, *self.shapes.values())
+        return sum(ENTRY_BYTES + len(one) for one in texts)
 
 
-def demand_of(subject: Subject) -> Demand:
+def demand_of(subject: Subject, *, shapes: bool = False) -> Demand:
     """Return what a job requests, and from which queue."""
     job = subject.job
-    pods = {name: amounts_of(subject.operator.pod(subject.job, task)) for name, task in subject.tasks.items()}
+    templates = {name: subject.operator.pod(subject.job, task) for name, task in subject.tasks.items()}
+    pods = {name: amounts_of(template) for name, template in templates.items()}
     sizes = {name: subject.replicas(name) for name in pods}
     return Demand(
         pods=pods,
@@ -104,6 +106,7 @@ def demand_of(subject: Subject) -> Demand:
         gate=subject.gate,
         bounds=subject.bounds,
         preemptible=subject.runner.is_preemptible(job),
+        shapes={name: shape_of(spec_of(template)) for name, template in templates.items()} if shapes else {},
     )
 
 
@@ -113,25 +116,6 @@ def requests_of_live_pods(demand: Demand, sight: Sight) -> Amounts:
         name: sum(pod.phase not in {"Succeeded", "Failed"} for pod in seen.pods) for name, seen in sight.tasks.items()
     }
     return sum_of((demand.pods.get(name, {}), count) for name, count in live.items() if count)
-
-
-def amounts_of(template: Mapping[str, Any]) -> Amounts:
-    """Return what a pod of a template asks for, with the requests that Kubernetes takes from limits.
-
-    Resources of the pod as a whole count instead of its containers'. The overhead of a limit counts if there is one.
-    """
-    spec = spec_of(template)
-    own = mapping(spec.get("resources"))
-    overhead = read({"requests": spec.get("overhead")}, "requests", Path(), [])
-    limits = read(own, "limits", Path(), [])
-    found: dict[str, Decimal] = {PODS: Decimal(1)}
-    for side in ("requests", "limits"):
-        given = limits | totals(template, side) | read(own, side, Path(), [])
-        for key, amount in overhead.items():
-            if side == "requests" or given.get(key):
-                given[key] = given.get(key, Decimal(0)) + amount
-        found |= {f"{side}.{key}": amount for key, amount in given.items()}
-    return found
 
 
 def written_amounts(amounts: Amounts) -> dict[str, str]:

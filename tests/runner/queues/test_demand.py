@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from jobgate.runner.placement import amounts_of
 from jobgate.runner.queues.demand import (
-    amounts_of,
     demand_of,
     left_to_jobs,
     read_amounts,
