@@ -51,7 +51,7 @@ class Nodes:
             uids = {text(labels_of(batch).get(TASK_LABEL)): text(metadata_of(batch).get("uid")) for batch in batches}
             for name, shape in demand.shapes.items():
                 # Pods that are created or bound in a moment.
-                for _ in range(demand.sizes[name] - self._bound[uids.get(name, "")]):
+                for _ in range(demand.sizes[name] - (self._bound[uids[name]] if name in uids else 0)):
                     if not places.claim(shape):
                         break
         return places

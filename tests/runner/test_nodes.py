@@ -80,7 +80,7 @@ async def test_a_pod_finds_room_on_one_node_that_takes_it(nodes: Any, pods: Any,
 
 
 async def test_pods_that_are_not_bound_yet_have_their_place_before_any_grows() -> None:
-    known = await filled([node("a")], [])
+    known = await filled([node("a", "5")], [pod("x", "a", "1")])
     demand = Demand({}, {}, sizes={"work": 3}, shapes={"work": shape_of(asks("1"))})
     assert fitting(known.places([(demand, [])]), asks("1")) == 1
 
