@@ -15,6 +15,7 @@ from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
 from jobgate.jobs.runner import Clean
+from jobgate.jobs.scale import scale_status
 from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL, FINALIZER
 from jobgate.plugins.queueing import IMMUTABLE
@@ -399,7 +400,8 @@ def _status_written(subject: Subject, sight: Sight, progress: Progress, *, start
     notify = progress.phase.ended and subject.notifies
     job, state = subject.job, replace(subject.state, phase=str(progress.phase), begun=begun(subject, sight))
     state = replace(state, started=started(sight, progress), notify=notify)
-    status = {**subject.runner.status(job, progress), **subject.runner.counts(job, progress), STATE: state.written()}
+    counts = {**subject.runner.counts(job, progress), **scale_status(job, progress)}
+    status = {**subject.runner.status(job, progress), **counts, STATE: state.written()}
     return [] if _same(status, stored) else [SetStatus(status, starting)]
 
 

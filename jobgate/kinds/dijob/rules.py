@@ -106,10 +106,16 @@ _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 def _stored(context: Context, field: str) -> dict[str, Any]:
-    """Return a field of the stored job's tasks, by task name; empty if the job has not started."""
+    """Return a field of the stored job's tasks, by task name; empty if the job has not started.
+
+    Of the task that `spec.scale` names, the replicas are those there.
+    """
     old = context.old or {}
     tasks = spec_of(old).get("tasks") if has_started(mapping(old.get("status"))) else ()
-    return {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
+    found = {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
+    scale = mapping(spec_of(old).get("scale"))
+    scaled = {text(scale.get("task")): scale.get("replicas")} if field == "replicas" else {}
+    return found | {name: value for name, value in scaled.items() if name in found}
 
 
 @rule(updates=True)

@@ -169,6 +169,7 @@ MAY_CHANGE = MayChange(
         "spec.priorityClassName": Mutable.ALWAYS,
         "spec.policies": Mutable.BEFORE_ITS_TASK_RUNS,
         "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.scale": Mutable.ALWAYS,
         "spec.tasks[*].minAvailable": Mutable.ALWAYS,
         "spec.tasks[*].policies": Mutable.BEFORE_ITS_TASK_RUNS,
         "spec.tasks[*].template": Mutable.BEFORE_ITS_TASK_RUNS,

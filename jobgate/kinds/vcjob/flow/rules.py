@@ -25,8 +25,6 @@ _MINIMUMS: Final = (tasks_need_all_their_pods, jobs_need_what_their_tasks_need)
 TEMPLATE_DEFAULTS: Final = tuple(
     default for default in DEFAULTS if default not in _MINIMUMS and default.__name__ != "prerequisites_are_ready"
 )
-#: The shortest end of a pod's name: `-<task>-<index>`.
-_POD_SUFFIX: Final = len("-t-0")
 
 
 def as_job(_: JobKind, document: Mapping[str, Any], spec: JobSpec, *, fits: bool = False) -> Job[JobSpec]:
@@ -51,7 +49,7 @@ def created_jobs_can_be_named(job: Job[JobFlowSpec], context: Context) -> Iterat
     if len(name) > room:
         detail = f"each Job gets the label <namespace>.<JobFlow>, of at most {LABEL_LIMIT} characters"
         yield TooLong(name_path(context), context.name or context.generate_name, room, detail)
-    longest = min(room, LABEL_LIMIT - _POD_SUFFIX - len(f"{name}-"))
+    longest = min(room, LABEL_LIMIT - len(f"{name}-") - len("-t-0"))
     detail = (
         "the pods are named <JobFlow>-<flow>-<task>-<index>, and the Job gets the label <namespace>.<flow>; each may "
         f"have at most {LABEL_LIMIT} characters"
@@ -87,12 +85,7 @@ def nothing_acts_on_probes_and_patches(job: Job[JobFlowSpec], _: Context) -> Ite
             yield Notice(flow.at("patch"), detail)
 
 
-OF_FLOWS: Final = (
-    task_names_are_unique,
-    *dependency_rules,
-    created_jobs_can_be_named,
-    templates_exist,
-    nothing_acts_on_probes_and_patches,
-)
+_OWN: Final = (created_jobs_can_be_named, templates_exist, nothing_acts_on_probes_and_patches)
+OF_FLOWS: Final = (task_names_are_unique, *dependency_rules, *_OWN)
 #: Those of a Volcano Job, without what is about its name or about changes.
 OF_TEMPLATES: Final = tuple(each for each in of_jobs.RULES if each not in of_jobs.NAME_RULES and not each.updates)
