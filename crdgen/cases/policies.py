@@ -91,10 +91,8 @@ def _params(
     if not kind or not (reference or binding is _UNBOUND):
         return [None]
     if given["params"] is None:
-        unchecked += ["paramRef of its binding needs the objects that it may name: add them as `params`"] * bool(
-            reference
-        )
-        return [None] * (binding is _UNBOUND)
+        unchecked += [_NOT_GIVEN] if reference else []
+        return [None] if binding is _UNBOUND else []
     found = [each for each in given["params"] if all(each.get(key) == kind.get(key) for key in ("apiVersion", "kind"))]
     if binding is _UNBOUND:
         return found or [None]

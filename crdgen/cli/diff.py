@@ -21,6 +21,7 @@ from crdgen.cli.sources import (
     output_argument,
     parsed,
     require_v1,
+    watched,
     write,
     write_json,
 )
@@ -189,7 +190,7 @@ def _changes(old: list[Manifest], new: list[Manifest], *, by_name: bool) -> Iter
         yield name_of(new[0]), diff(old[0].object, new[0].object)
         return
     before, after = ({name_of(manifest): manifest.object for manifest in side} for side in (old, new))
-    for name in {**before, **after}:
+    for name in watched([*{**before, **after}], "CRDs compared"):
         if name not in after:
             what = "the CRD is removed, which deletes all its objects"
             yield name, [Change("", what, EVERYTHING, "keep it as long as clusters have objects of the kind")]

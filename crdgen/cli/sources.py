@@ -13,7 +13,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from crdgen.reading import Manifest, UnreadableManifest, has_action, read
+from crdgen.reading import Manifest, UnreadableManifest, read
+from crdgen.reading.documents import has_action
 from crdgen.reporting import Report, Result, Severity, UsageError, conclude
 from crdgen.reporting.formats import FORMATS
 from crdgen.reporting.result import CRD as KIND

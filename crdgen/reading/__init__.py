@@ -8,16 +8,7 @@ Other YAML files, such as settings, are read in the same way, with the same limi
 - `scalars`: the meaning of YAML scalars
 """
 
-from crdgen.reading.documents import MAX_DEPTH, has_action
+from crdgen.reading.documents import MAX_DEPTH
 from crdgen.reading.manifest import Manifest, UnreadableManifest, path_text, read, read_value, read_values
 
-__all__ = [
-    "MAX_DEPTH",
-    "Manifest",
-    "UnreadableManifest",
-    "has_action",
-    "path_text",
-    "read",
-    "read_value",
-    "read_values",
-]
+__all__ = ["MAX_DEPTH", "Manifest", "UnreadableManifest", "path_text", "read", "read_value", "read_values"]

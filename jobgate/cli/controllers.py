@@ -139,20 +139,19 @@ def control(
     asyncio.run(lead(kinds, kubeconfig, leader, controller, "controller started"))
 
 
-def _notified(notify: str, notify_secret: Path | None) -> dict[str, NotifySettings | None]:
+def _reached(
+    notify: str, notify_secret: Path | None, di_server_url: str, di_server_tls: Path | None, di_server_port: int
+) -> dict[str, Any]:
     from jobgate.runner.notify import NotifySettings
 
     if notify and not re.fullmatch(HTTP_ADDRESS, notify):
         raise click.BadParameter(f"{notify!r} must be a URL with http or https and without a user")
     if notify and notify_secret is None:
         raise click.UsageError("notifications are signed: --notify requires --notify-secret")
-    return {"notify": NotifySettings(notify_secret, notify) if notify_secret else None}
-
-
-def _served(di_server_url: str, di_server_tls: Path | None, di_server_port: int) -> dict[str, Any]:
     if bool(di_server_url) is not bool(di_server_tls):
         raise click.UsageError("--di-server-url and --di-server-tls require each other")
-    return {"served": (di_server_url, di_server_tls, di_server_port) if di_server_tls else None}
+    served = (di_server_url, di_server_tls, di_server_port) if di_server_tls else None
+    return {"notify": NotifySettings(notify_secret, notify) if notify_secret else None, "served": served}
 
 
 @click.command()
@@ -177,16 +176,13 @@ def _served(di_server_url: str, di_server_tls: Path | None, di_server_port: int)
     "volume that their replacement can write to are replaced only when they are deleted by force.",
 )
 @grouped(
-    _notified,
+    _reached,
     setting("--notify", default="", metavar="URL", help="Address that the end of jobs is reported to by HTTP."),
     setting(
         "--notify-secret",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="File of the secrets that reports are signed with, one a line: whsec_ and 24 bytes or more in base64.",
     ),
-)
-@grouped(
-    _served,
     setting("--di-server-url", default="", help="Address by which pods find the server that --di-server-tls starts."),
     setting(
         "--di-server-tls",
@@ -223,6 +219,9 @@ def run(  # noqa: PLR0913 - one argument an option
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
         raise click.UsageError(f"{queueing.system} queues the pods of jobs: leave out --queues")
+    found = read_queues(waiting) if waiting else None
+    if notify is None and found and any(queue.notify for queue in found.queues.values()):
+        raise click.UsageError("notifications are signed: queues with notify require --notify-secret")
     kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
     server = None
     if served and (asking := [kind for kind in kinds if (runs := runner_of(kind)) and runs.server]):
@@ -233,7 +232,7 @@ def run(  # noqa: PLR0913 - one argument an option
         queueing,
         requests_per_second,
         namespace=leader.namespace,
-        queues=read_queues(waiting) if waiting else None,
+        queues=found,
         queues_file=queues,
         replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),

@@ -21,6 +21,7 @@ from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
 from jobgate.cli.settings import BIND, CREDENTIALS, DENY, HEALTH_PORT, Configured, in_cluster, installation, setting
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.schema import StructuralSchema
 from jobgate.serving.reload import settings_reloaders
 
 if TYPE_CHECKING:
@@ -252,10 +253,12 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
 
 
 def _compile(kinds: Iterable[JobKind]) -> None:
-    """Compile the schemas, so that the first requests need not wait for it."""
+    """Compile the schemas and models, so that the first requests need not wait for it."""
     for kind in kinds:
-        for judge in (kind.schema.check, kind.schema.fits, kind.schema.accepts):
-            judge({})
+        kind.spec.model_rebuild()
+        if isinstance(kind.schema, StructuralSchema):
+            kind.schema.compile()
+        kind.schema.check({})
 
 
 def _freeze() -> None:

@@ -75,6 +75,7 @@ def read_back(
         "run": tuple(dict.fromkeys([*server.get("run", ()), *runs.get("run", ())])),
         # The arguments do not contain the queues; that there are any decides which permissions the runner has.
         "queues": "queues: []" if "queues" in runs else "",
+        "di_server": "di-server-url" in runs,
         **{
             field: server[flag][0]
             for flag, field in _FLAGS.items()

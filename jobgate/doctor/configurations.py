@@ -15,6 +15,7 @@ from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected, differences
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.jobs import resource_of
+from jobgate.doctor.kinds import are_known
 from jobgate.doctor.observed import (
     CONFIGURATIONS,
     NAMESPACES,
@@ -31,6 +32,8 @@ from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from webhook.values import deviations
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
+#: End of the names of our entries, which may be of kinds that are not known here.
+_OURS = ".jobgate.dev"
 
 
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
@@ -39,7 +42,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
         if observed.missing(resource, NAME):
             yield fault_at("configuration-missing", place(resource, NAME), "not found")
         elif (configuration := observed.get(resource, NAME)) is not None:
-            yield from _entries(resource, configuration, expected)
+            yield from _entries(observed, resource, configuration, expected)
     yield from grouped(_differences(observed, expected))
     entries = [entry for _, entry in observed.webhooks()]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
@@ -51,13 +54,16 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
     yield from _policies(observed, expected)
 
 
-def _entries(resource: Resource, configuration: Mapping[str, Any], expected: Expected) -> Iterator[FoundFault]:
+def _entries(
+    observed: ClusterSnapshot, resource: Resource, configuration: Mapping[str, Any], expected: Expected
+) -> Iterator[FoundFault]:
     shipped = expected.entries(resource)
     names = [entry["name"] for entry in entries_of(configuration)]
     where = place(resource, NAME)
     if absent := [name for name in shipped if name not in names]:
         yield fault_at("entry-missing", where, f"missing: {', '.join(absent)}")
-    if unknown := [name for name in names if name not in shipped]:
+    others = () if are_known(observed, expected.namespace) else tuple(name for name in names if name.endswith(_OURS))
+    if unknown := [name for name in names if name not in shipped and name not in others]:
         yield fault_at("entry-unknown", where, f"unknown: {', '.join(unknown)}")
 
 

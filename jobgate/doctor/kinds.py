@@ -46,6 +46,13 @@ def _read(observed: ClusterSnapshot, namespace: str) -> Iterator[tuple[str, list
                 yield value, str(error)
 
 
+def are_known(observed: ClusterSnapshot, namespace: str) -> bool:
+    """Return whether the descriptions of all configured kinds could be read."""
+    server, files = Ref(DEPLOYMENTS, ACCOUNT, namespace), config_map(observed, namespace)
+    read = [observed.objects.get(ref) for ref in (server, files) if ref]
+    return read[0] is not None and not any(isinstance(each, NotChecked) for each in read)
+
+
 def configured_kinds(observed: ClusterSnapshot, namespace: str, wanted: Mapping[str, bool]) -> list[JobKind]:
     """Return the configured kinds of the server with valid descriptions, and `wanted` kinds of the catalogue.
 

@@ -182,8 +182,7 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
 
 def _creating(creators: Sequence[JobKind], then: list[Any]) -> list[If]:
     """Return what is installed if the runner creates jobs from the objects of these kinds."""
-    plurals = [f"{plural}.{group}" for group, plural in _made(creators)]
-    tests = (*map(kind_on, creators), *(has(_RUN, plural) for plural in plurals))
+    tests = (*map(kind_on, creators), *(has(_RUN, f"{plural}.{group}") for group, plural in _made(creators)))
     return [If(all_of(*tests), then)] if tests else []
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from crdgen import CustomResource
 from jobgate.jobs.context import is_forgetful
 from jobgate.jobs.elastic import ELASTIC
+from jobgate.jobs.fields import TaskScale
 from jobgate.jobs.job import SHARED_FIELDS, Job
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.operator import Operator
@@ -27,6 +28,8 @@ from webhook.view import json_name
 #: The annotations that are reviewed in jobs of all kinds; kubectl's last-applied annotation only causes a warning.
 REVIEWED: Final = (ANNOTATION, RECORD, COMMAND, ELASTIC)
 
+#: Where the replicas of the task are that `spec.scale` names.
+_SCALED: Final = Path("spec") / "scale" / "replicas"
 #: The attribute of a rule's function with the resources that it looks up.
 _LOOKED_UP: Final = "looked_up"
 
@@ -34,7 +37,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class More(TypedDict, total=False):
-    """Optional attributes of `webhook.Kind` and `JobKind`, which few kinds set."""
+    """Optional attributes of `webhook.Kind`, which few kinds set."""
 
     fields: Mapping[str, str | tuple[str, ...]]
     settings: type[BaseModel] | None
@@ -42,8 +45,6 @@ class More(TypedDict, total=False):
     versions: Mapping[str, OtherVersion]
     older: Rewrite | None
     reviewed: Mapping[str, tuple[str, ...]]
-    creates: JobKind | None
-    part: str
 
 
 def looks_up(*resources: str) -> Callable[[Function], Function]:
@@ -136,8 +137,15 @@ def _listed_tasks(attribute: str, key: str) -> Callable[[Any], Iterator[Task]]:
     path = Path("spec") / key
 
     def tasks(spec: Any) -> Iterator[Task]:
+        scale = spec.__dict__.get("scale")
+        # An invalid one lacks a field.
+        given = scale.__dict__ if isinstance(scale, TaskScale) else {}
+        name, replicas = given.get("task"), given.get("replicas")
         for index, task in enumerate(getattr(spec, attribute)):
-            yield Task(path / index, task)
+            if name is None or replicas is None or task.__dict__.get("name") != name:
+                yield Task(path / index, task)
+            else:
+                yield Task(path / index, task, None, {"replicas": _SCALED}, replicas=replicas)
 
     return tasks
 

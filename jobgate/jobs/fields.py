@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeAlias
 
-from crdgen import Atomic, Doc, Int32, MaxItems
+from crdgen import Atomic, Doc, Int32, MaxItems, Model, Scale
 from crdgen.markers.types import Replace
 from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.status import PhaseCondition
@@ -31,4 +31,24 @@ Plugins: TypeAlias = dict[
 *_FIRST, _LAST = (plugin.name for plugin in BUILT_IN if not plugin.imposed)
 PLUGINS_DOC = Doc(
     f"Plugins for the pods: {', '.join(_FIRST)} or {_LAST}, each with its arguments as a list of flags or a mapping."
+)
+
+
+class TaskScale(Model):
+    """The number of pods of one task, where `kubectl scale` and autoscalers find it."""
+
+    task: Annotated[str, Doc("Name of the task.")]
+    replicas: Annotated[Positive, Doc("Number of its pods, instead of its own replicas.")]
+
+
+class ScaleStatus(Model):
+    """What autoscalers read."""
+
+    replicas: Annotated[Count, Doc("Number of pods of the task that run or start.")] = 0
+    selector: Annotated[str | None, Doc("Label selector of these pods.")] = None
+
+
+#: The subresource `scale` of a kind with a list of tasks: fields of lists have no path.
+SCALE_OF_TASK = Scale(
+    replicas=".spec.scale.replicas", status_replicas=".status.scale.replicas", selector=".status.scale.selector"
 )

@@ -31,6 +31,7 @@ JOB_FIELDS: Final = frozenset(
         "prerequisites",
         "priority_class_name",
         "queue",
+        "scale",
         "scheduler_name",
         "suspend",
         "ttl_seconds_after_finished",

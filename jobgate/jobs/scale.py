@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from jobgate.jobs.fields import TaskScale
+from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.progress import Progress
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, TASK_LABEL
 from webhook import Phase
 from webhook.values import with_value
 
@@ -28,6 +32,22 @@ def scaled(kind: JobKind, document: Mapping[str, Any], replicas: int) -> dict[st
     """Return a job with another number of replicas; unchanged if it has no such field."""
     steps = _steps(kind)
     return {**(with_value(document, steps, replicas) if steps else document)}
+
+
+def scale_status(job: Job[Any], progress: Progress) -> dict[str, Any]:
+    """Return the field of the status for autoscalers, of a kind whose `spec.scale` names a task; none without it."""
+    scale = job.get("scale")
+    task = progress.tasks.get(scale.task) if isinstance(scale, TaskScale) else None
+    if task is None:
+        return {}
+    live = sum(task.phases.get(phase, 0) for phase in ("Pending", "Running"))
+    return {"scale": {"replicas": live, "selector": pod_selector(job, task.name)}}
+
+
+def pod_selector(job: Job[Any], task: str) -> str:
+    """Return the label selector of the pods of a task that the runner runs."""
+    labels = {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: job.document["metadata"]["name"], TASK_LABEL: task}
+    return ",".join(f"{key}={value}" for key, value in labels.items())
 
 
 def _steps(kind: JobKind) -> tuple[str, ...]:

@@ -150,6 +150,12 @@ class StructuralSchema:
         """Return True only if `check` would find no fault; a fast check in C. If it is False, call `check`."""
         return not self.check(document) if self._is_new() else self._fits(document)
 
+    def compile(self) -> None:
+        """Create the fast checks, for a process that makes many."""
+        self._checked = _FEW
+        self.fits({})
+        self.accepts({})
+
     def _is_new(self) -> bool:
         """Return whether few objects were checked: the fast checks take longer to create than some slow ones."""
         self._checked += 1

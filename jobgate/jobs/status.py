@@ -41,6 +41,11 @@ class RunnerState(Model):
     ] = None
     asked: Annotated[str | None, Doc("Action that a user asked for, until it is carried out.")] = None
     phase: Annotated[str | None, Doc("Phase that the status reports, by one name for all kinds.")] = None
+    begun: Annotated[
+        list[str] | None,
+        Atomic,
+        Doc("Tasks of which a container has started in this attempt: they keep their template."),
+    ] = None
     started: Annotated[
         dict[str, _Count] | None, Doc("Number of pods in this attempt that have all been ready, by task.")
     ] = None
@@ -62,6 +67,12 @@ class RunStatus(Model):
 def is_run(document: Mapping[str, Any]) -> bool:
     """Return whether the runner has taken a job over."""
     return isinstance(mapping(document.get("status")).get(STATE), Mapping)
+
+
+def begun_tasks(document: Mapping[str, Any]) -> frozenset[str]:
+    """Return the tasks of a job that have started in its current attempt, by their names in the names of pods."""
+    begun = mapping(mapping(document.get("status")).get(STATE)).get("begun")
+    return frozenset(map(str, begun if isinstance(begun, list) else ()))
 
 
 def taken_over(document: Mapping[str, Any]) -> dict[str, Any]:

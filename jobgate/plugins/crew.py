@@ -21,6 +21,8 @@ INDEX_LABEL = "jobgate.dev/index"
 #: The labels of the runner's objects: the uid of the job, and the number of the attempt.
 RUN_LABEL = "jobgate.dev/run"
 ATTEMPT_LABEL = "jobgate.dev/attempt"
+#: The annotation of a batch Job with the digest of what it was made of.
+TEMPLATE = "jobgate.dev/template"
 #: The label with the index of a pod of an Indexed Job (Kubernetes 1.32).
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 #: The finalizer of pods that the Job controller has not counted yet.

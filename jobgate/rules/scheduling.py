@@ -37,7 +37,7 @@ def names_of_the_scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Caus
 @rule("queue", updates=True)
 def kueue_counts_pods_once(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """Kueue counts the pods of a job once, when they are created: pods that are added later would never start."""
-    if context.old is None or _system(job, context) is not System.KUEUE or not _waits_in_kueue(job):
+    if context.old is None or not in_kueue(job, context):
         return
     spec, fits = job.kind.read(context.old)
     held = mapping(mapping(context.old.get("status")).get(STATE)).get("held")
@@ -99,6 +99,11 @@ def _system(job: Job[Any], context: Context) -> System | None:
     members = None if runs_here(job, context) else operator_of(job).members
     own = members is not None and Queueing.name in members.provides
     return None if own or not isinstance(queueing, QueueingArguments) else queueing.system
+
+
+def in_kueue(job: Job[Any], context: Context) -> bool:
+    """Return whether Kueue queues a job."""
+    return _system(job, context) is System.KUEUE and _waits_in_kueue(job)
 
 
 def _waits_in_kueue(job: Job[Any]) -> bool:

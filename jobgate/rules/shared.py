@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from jobgate.rules.dependencies import dependency_rules
-from jobgate.rules.elastic import what_is_elastic_can_be_resized
+from jobgate.rules.elastic import elastic_rules
 from jobgate.rules.gangs import bound_rules, gang_rules
 from jobgate.rules.ignored import ignored_field_rules
 from jobgate.rules.plugins import plugin_rules
@@ -22,7 +22,7 @@ from webhook import Rule
 SHARED: Final[tuple[Rule, ...]] = (
     *task_rules,
     *bound_rules,
-    what_is_elastic_can_be_resized,
+    *elastic_rules,
     *gang_rules,
     *dependency_rules,
     *policy_rules,

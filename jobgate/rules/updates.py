@@ -5,20 +5,26 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from typing import Any, Final
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.operator import operator_of, runs_here
+from jobgate.jobs.policies import COMMAND, Action
+from jobgate.jobs.runner import runner_of
 from jobgate.jobs.schema import Shape, is_private, shape_of
+from jobgate.jobs.status import begun_tasks, is_run
 from jobgate.podchecks.quantity import parse
+from jobgate.rules.scheduling import in_kueue
 from webhook import Cause, Forbidden, Path, Rule
 from webhook.path import steps_of
 from webhook.rule import Check
 from webhook.text import shown
-from webhook.values import mapping, same, text
+from webhook.values import mapping, metadata_of, same, text
 
 #: Fields with quantities, in their values or below them.
 _QUANTITIES: Final = frozenset({"limits", "requests", "overhead", "capacity", "sizeLimit", "divisor"})
@@ -30,6 +36,7 @@ class Mutable(Enum):
     ALWAYS = "at any time"
     WHILE_SUSPENDED = "while the job is suspended"
     BEFORE_IT_RUNS = "before the job starts"
+    BEFORE_ITS_TASK_RUNS = "before the task starts, if jobgate runs the job"
     NEVER = "once the job is stored"
 
 
@@ -100,6 +107,7 @@ class MayChange:
             allowed.add(Mutable.WHILE_SUSPENDED)
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
+        starts = cache(lambda: _starts(job, context, old))
         shape = shape_of(job.kind).below("spec")
         bounds = [line for line, when in self._mutable.items() if when not in allowed]
         changes = [FieldChange(Path("spec"), shape, old.get("spec"), job.document.get("spec"))]
@@ -111,20 +119,68 @@ class MayChange:
                 (when for line, when in self._mutable.items() if len(line) <= len(decisive) and _leads(line, decisive)),
                 Mutable.NEVER,
             )
+            started = starts().why(steps) if when is Mutable.BEFORE_ITS_TASK_RUNS else None
+            may = when in allowed or started == ""
             # A part that may change as a whole is not compared: a large template costs no more than a small one.
-            if when in allowed and not any(_leads(line, steps) for line in bounds if len(line) > len(steps)):
+            if may and not any(_leads(line, steps) for line in bounds if len(line) > len(steps)):
                 continue
             key = next((key for line, key in self._keys.items() if len(line) == len(steps) and _leads(line, steps)), "")
             parts = _parts(change, key)
             if parts is not None:
                 changes.extend(reversed(parts))
-            elif when not in allowed:
+            elif not may:
                 rule = "may not change after the job is created"
-                if when is not Mutable.NEVER:
+                if started:
+                    rule = f"may not change, because {started}"
+                elif when not in {Mutable.NEVER, Mutable.BEFORE_ITS_TASK_RUNS}:
                     rule = f"may change only {when.value}"
-                cause = Forbidden(change.path, f"{rule}: {change.description}")
+                advice = starts().advice if started else ""
+                cause = Forbidden(change.path, f"{rule}: {change.description}{advice}")
                 cause.value = change.before if change.after is None else change.after
                 yield cause
+
+
+@dataclass(frozen=True, slots=True)
+class _Starts:
+    """What has started of a job that jobgate runs.
+
+    Attributes:
+        of_job: why fields of the job may not change any more; empty if they may, None if jobgate does not run the job.
+        tasks: the same for the fields of each task, by its path in lower case; those of others are as of the job.
+        advice: how they may change nevertheless.
+    """
+
+    of_job: str | None = None
+    tasks: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    advice: str = ""
+
+    def why(self, steps: Sequence[str | int]) -> str | None:
+        """Return why a field may not change any more; empty if it may."""
+        places = (tuple(str(step).lower() for step in steps[:length]) for length in {*map(len, self.tasks)})
+        return next((self.tasks[place] for place in places if place in self.tasks), self.of_job)
+
+
+def _starts(job: Job[Any], context: Context, old: Mapping[str, Any]) -> _Starts:
+    """Return what has started of a stored job, by its status, which users may not write."""
+    status, runner = mapping(old.get("status")), runner_of(job.kind)
+    if runner is None or not runs_here(job, context) or (status and not is_run(old)):
+        return _Starts()  # its operator creates pods, or has created some
+    if runner.end_phase(status) is not None:
+        return _Starts("the job has ended", {}, ". Create a job with another name")
+    name, begun = text(metadata_of(old).get("name")), begun_tasks(old)
+    advice = (
+        f". Abort the job (kubectl annotate {job.kind.qualified_plural} {name} {COMMAND}={Action.ABORT_JOB}), "
+        f"change it, and start all of its pods again ({COMMAND}={Action.RESUME_JOB})"
+    )
+    if begun and in_kueue(job, context):
+        why = f"task {min(begun)} has started, and Kueue counts all pods of the job together"
+        return _Starts(why, {}, advice)
+    operator, tasks = operator_of(job), dict[tuple[str, ...], str]()
+    for task in job.all_tasks:
+        called = operator.task_name(task)
+        place = tuple(str(step).lower() for step in task.path.steps)
+        tasks[place] = f"task {called} has started" if called in begun else ""
+    return _Starts(next(filter(None, tasks.values()), ""), tasks, advice)
 
 
 def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:

@@ -15,6 +15,7 @@ from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.policies import Action as PolicyAction
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress
 from jobgate.jobs.runner import Clean
+from jobgate.jobs.scale import scale_status
 from jobgate.jobs.status import STATE, conditions_of, is_run
 from jobgate.plugins.crew import ATTEMPT_LABEL, FINALIZER
 from jobgate.plugins.queueing import IMMUTABLE
@@ -22,10 +23,10 @@ from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, R
 from jobgate.runner.failures import batch_job_fields, finalizers_of, released, replaced_of
 from jobgate.runner.gangs import Gang, gangs, given_up, within_group
 from jobgate.runner.outcome import STOPPED, Outcome, annotated_action, is_done, outcome, unknown_action
-from jobgate.runner.progress import progress_of, started, tasks_of
-from jobgate.runner.rendering import batch_job, beside, claims
+from jobgate.runner.progress import begun, progress_of, started, tasks_of
+from jobgate.runner.rendering import batch_job, beside, claims, is_outdated
 from jobgate.runner.state import RunState
-from jobgate.runner.subject import Observed, Sight, Subject, condition, later, look, moment
+from jobgate.runner.subject import Observed, Sight, Subject, TaskSeen, condition, later, look, moment
 from jobgate.runner.waiting import why_pods_wait
 from webhook.values import labels_of, mapping, metadata_of, spec_of, text
 
@@ -93,7 +94,9 @@ def _continued(subject: Subject, sight: Sight) -> Iterator[Action]:
         yield from _events(subject, sight, progress)
     elif result.action is not None:
         yield from _acted(subject, sight, result)
-    elif writes := _queue_changes(subject, sight) or _deletions_stored(subject, sight, result):
+    elif writes := (
+        _queue_changes(subject, sight) or _deletions_stored(subject, sight, result) or _renewal(subject, sight)
+    ):
         yield from writes
     else:
         corrections = list(_corrections(subject, sight))
@@ -192,6 +195,15 @@ def _deletions_stored(subject: Subject, sight: Sight, result: Outcome) -> list[A
     return [SetState(replace(state, deleted=deleted, restarts=state.restarts + result.restarts).written())]
 
 
+def _renewal(subject: Subject, sight: Sight) -> list[Action]:
+    """Return the write by which a changed job in Kueue gets another group, which counts its pods as they are now."""
+    stopped, tasks = subject.suspended or subject.state.held, sight.tasks.values()
+    if not subject.in_kueue or stopped or sight.old or subject.state.begun or any(seen.begun for seen in tasks):
+        return []
+    changed = any(seen.batch and is_outdated(subject, seen) for seen in tasks)
+    return [SetState(subject.state.renewed(0).written())] if changed else []
+
+
 def _deletions(subject: Subject, sight: Sight) -> Iterator[Action]:
     """Yield the stored deletions of pods. The incident that caused them may be gone by now."""
     live = (pod for task in sight.tasks.values() for pod in task.pods if pod.is_live and pod.deleted is None)
@@ -248,8 +260,27 @@ def _corrections(subject: Subject, sight: Sight) -> Iterator[Action]:
             if counted:
                 yield Create(batch_job(subject, name, gang_of.get(name), suspend=waits))
         elif not _is_terminating(seen.batch) and not _is_finished(seen.batch):
-            changes = _changes(subject, name, mapping(seen.batch.get("spec")), suspend=waits)
-            yield from [Patch(seen.batch, {"spec": changes})] if changes else ()
+            yield from _batch_corrections(subject, seen, seen.batch, suspend=waits)
+
+
+def _batch_corrections(
+    subject: Subject, seen: TaskSeen, batch: Mapping[str, Any], *, suspend: bool
+) -> Iterator[Action]:
+    """Yield the corrections of a batch Job that exists. One whose task has not started is made again to change it."""
+    if not _keeps_template(subject, seen) and is_outdated(subject, seen):
+        if subject.growth is None:
+            yield Delete(batch, foreground=True)
+            return
+        # Until there is room for the new template, pods that wait stay, and no others are created.
+        suspend = suspend or seen.suspended
+    if changes := _changes(subject, seen.name, mapping(batch.get("spec")), suspend=suspend):
+        yield Patch(batch, {"spec": changes})
+
+
+def _keeps_template(subject: Subject, seen: TaskSeen) -> bool:
+    """Return whether a task keeps the template of its batch Job: it has started, or waits as a part of a whole job."""
+    stopped = subject.in_kueue or bool(subject.state.held)
+    return stopped or seen.name in subject.state.begun or seen.begun
 
 
 def _waits(subject: Subject, name: str, sight: Sight, tasks: Mapping[str, TaskProgress], gang: Gang | None) -> bool:
@@ -311,10 +342,19 @@ def _report(subject: Subject, sight: Sight, result: Outcome, blocked: str = "") 
         unknown = f"tasks that have not started wait until PodGroups can be read: {sight.observed.unknown_groups}"
         yield RequeueAfter(_RETRY_PERIOD)
     uncreated = sight.observed.uncreated
+    kept = [
+        seen.name
+        for seen in sight.tasks.values()
+        if seen.batch and not (_is_finished(seen.batch) or _is_terminating(seen.batch) or subject.state.held)
+        if _keeps_template(subject, seen) and is_outdated(subject, seen)
+    ]
+    changed = f"changes of started tasks reach their pods when these are restarted: {', '.join(kept)}" if kept else ""
     growth = f"what the job asks for more than was released waits: {subject.growth}" if subject.growth else ""
     waiting, next_due = why_pods_wait(subject, sight)
     progress = progress_of(subject, sight)
-    reasons = filter(None, (blocked, subject.gate, growth, unknown, uncreated, *waiting, unknown_action(subject)))
+    reasons = filter(
+        None, (blocked, subject.gate, growth, changed, unknown, uncreated, *waiting, unknown_action(subject))
+    )
     progress = replace(progress, blocked="; ".join(reasons))
     written = _status_written(subject, sight, progress, starting=progress.phase in _STARTING)
     yield from written
@@ -323,6 +363,7 @@ def _report(subject: Subject, sight: Sight, result: Outcome, blocked: str = "") 
         events = (
             RecordEvent("Warning", "CannotReadPodGroups", unknown),
             RecordEvent("Normal", "JobGrowthQueued", growth),
+            RecordEvent("Warning", "ChangedAfterStart", changed),
             RecordEvent("Warning", "CannotCreatePods", uncreated),
             RecordEvent("Normal", "JobQueued", queued),
             RecordEvent("Warning", "PodsWait", "; ".join(waiting)),
@@ -357,9 +398,10 @@ def _status_written(subject: Subject, sight: Sight, progress: Progress, *, start
     """Return the write of the status, if it differs from the stored one."""
     stored = mapping(subject.job.document.get("status"))
     notify = progress.phase.ended and subject.notifies
-    state = replace(subject.state, phase=str(progress.phase), started=started(sight, progress), notify=notify)
-    job = subject.job
-    status = {**subject.runner.status(job, progress), **subject.runner.counts(job, progress), STATE: state.written()}
+    job, state = subject.job, replace(subject.state, phase=str(progress.phase), begun=begun(subject, sight))
+    state = replace(state, started=started(sight, progress), notify=notify)
+    counts = {**subject.runner.counts(job, progress), **scale_status(job, progress)}
+    status = {**subject.runner.status(job, progress), **counts, STATE: state.written()}
     return [] if _same(status, stored) else [SetStatus(status, starting)]
 
 

@@ -31,7 +31,8 @@ def _task(subject: Subject, sight: Sight, seen: TaskSeen) -> TaskProgress:
     if seen.condition("Complete"):
         # A batch Job that has completed does not grow any more.
         replicas = min(replicas, _completions(seen) or replicas)
-    newest = [pod for index, pod in seen.newest.items() if index < replicas]
+    # The pods of a batch Job that is made again go with it.
+    newest = [pod for index, pod in seen.newest.items() if index < replicas and not seen.is_terminating]
     pods = [pod for pod in newest if pod.deleted is None]
     minimum = subject.tasks[seen.name].min_available
     failed, completed = seen.condition("Failed"), moment(seen.status.get("completionTime"))
@@ -73,6 +74,16 @@ def progress_of(
         attempt=subject.state.attempt,
         terminating=sum("deletionTimestamp" in metadata_of(pod) for pod in sight.observed.pods),
         tasks=tasks,
+    )
+
+
+def begun(subject: Subject, sight: Sight) -> tuple[str, ...]:
+    """Return the new value for `RunState.begun`. Jobs that are held or suspended start all of their pods again."""
+    if subject.state.held or subject.suspended:
+        return ()
+    tasks = sight.tasks.items()
+    return tuple(
+        name for name, seen in tasks if name in subject.state.begun or (seen.begun and not seen.is_terminating)
     )
 
 
@@ -148,7 +159,7 @@ def _replaced(subject: Subject, sight: Sight, tasks: Mapping[str, TaskProgress])
     for name, seen in sight.tasks.items():
         replicas, previous = subject.replicas(name), subject.state.started.get(name, 0)
         pods = [pod for index, pod in sorted(seen.newest.items()) if index < replicas]
-        if seen.batch is None or any(map(seen.condition, ("FailureTarget", "Failed"))):
+        if seen.batch is None or seen.is_terminating or any(map(seen.condition, ("FailureTarget", "Failed"))):
             continue
         for pod in pods:
             called = text(metadata_of(pod.document).get("name"))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
+
+import msgspec
 
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.progress import TaskProgress
 from jobgate.jobs.status import taken_over
 from jobgate.ownership import MANAGED_BY
-from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL, TEMPLATE
 from jobgate.plugins.queueing import Grouping
 from jobgate.runner.failures import batch_job_fields
 from jobgate.runner.gangs import Gang, gangs, in_gang
-from jobgate.runner.subject import Subject, read
+from jobgate.runner.state import annotations_of
+from jobgate.runner.subject import Subject, TaskSeen, read
 from webhook.values import mapping, metadata_of, text
 
 #: The labels that batch Jobs set on their pods. The API server rejects a template that has them with other values.
@@ -62,7 +66,9 @@ def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[
 def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend: bool = False) -> dict[str, Any]:
     """Return the Indexed Job of a task. If a gang is given, its pods belong to that."""
     replicas = subject.replicas(name)
-    template = _template(subject, name)
+    template, prefix = _template(subject, name), subject.runner.server
+    if subject.server and prefix:
+        template = subject.server.added(template, prefix)
     if gang is not None and subject.groups is not None:
         template = in_gang(gang, subject.groups, template)
     spec = {
@@ -74,8 +80,24 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend:
         "suspend": suspend,
         "template": template,
     }
-    manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": subject.batch_name(name)}, "spec": spec}
-    return _marked(subject, manifest, name)
+    metadata = {"name": subject.batch_name(name), "annotations": {TEMPLATE: template_digest(subject, name)}}
+    return _marked(subject, {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}, name)
+
+
+def template_digest(subject: Subject, name: str) -> str:
+    """Return the digest of what cannot be changed in the batch Job of a task: the template, and what failures do.
+
+    Access to the server of jobs does not count: a new certificate is no change of the job.
+    """
+    fields = {key: value for key, value in batch_job_fields(subject, name).items() if key != "backoffLimit"}
+    written = msgspec.json.encode([_template(subject, name), fields], order="deterministic")
+    return hashlib.sha256(written).hexdigest()[:16]
+
+
+def is_outdated(subject: Subject, seen: TaskSeen) -> bool:
+    """Return whether the batch Job of a task has a former template. Of an earlier version's, that is not known."""
+    digest = annotations_of(seen.batch or {}).get(TEMPLATE)
+    return digest is not None and digest != template_digest(subject, seen.name)
 
 
 def claims(subject: Subject) -> list[dict[str, Any]]:
@@ -106,14 +128,13 @@ def _template(subject: Subject, name: str) -> dict[str, Any]:
     }
     added = runner.task_metadata(job, task)
     annotations = {**mapping(metadata.get("annotations")), **added.get("annotations", {})}
-    template = {
+    return {
         "metadata": {
             "labels": {**own, **added.get("labels", {}), **labels(subject, name)},
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": runner.pod_spec(job, task, subject.crew, spec),
     }
-    return subject.server.added(template, runner.server) if subject.server and runner.server else template
 
 
 def labels(subject: Subject, name: str = "") -> dict[str, str]:

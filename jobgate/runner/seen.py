@@ -11,7 +11,7 @@ from typing import Any, Final
 from jobgate.cluster import IncompleteError, Informer, Resource
 from jobgate.controller.owned import JobIndex
 from jobgate.jobs.kind import JobKind
-from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
+from jobgate.plugins.crew import ATTEMPT_LABEL, COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL, TEMPLATE
 from jobgate.plugins.queueing import KUEUE_COUNT, KUEUE_GROUP, KUEUE_QUEUE, KUEUE_RETRIABLE
 from jobgate.room import Room, Shape, project
 from jobgate.runner.lost import SHARES, shares_volume
@@ -37,14 +37,14 @@ _METADATA: Final = {
     "labels": dict.fromkeys(
         (RUN_LABEL, KIND_LABEL, JOB_LABEL, TASK_LABEL, ATTEMPT_LABEL, COMPLETION_INDEX, KUEUE_GROUP, KUEUE_QUEUE), ...
     ),
-    "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE), ...),
+    "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE, TEMPLATE), ...),
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
 _ENDED: Final = dict.fromkeys(("exitCode", "finishedAt", "reason"), ...)
 _CONTAINERS: Final = [
     {
         **dict.fromkeys(("name", "image", "ready", "restartCount"), ...),
-        "state": {"terminated": _ENDED, "waiting": {"reason": ..., "message": ...}},
+        "state": {"running": {"startedAt": ...}, "terminated": _ENDED, "waiting": {"reason": ..., "message": ...}},
         "lastState": {"terminated": _ENDED},
     },
 ]

@@ -40,6 +40,7 @@ class RunState:
             restart is counted, and Commands that were carried out.
         asked: action that a user asked for by the annotation, until it is carried out.
         phase: phase that the status reports.
+        begun: tasks of which a container has started in this attempt. They keep the template of their batch Jobs.
         started: by task, number of pods in this attempt that have all been ready.
         sizes: by elastic task, number of pods that the job was given; empty if its size is that of its spec.
         resized: when the sizes were given last, as a timestamp.
@@ -59,6 +60,7 @@ class RunState:
     deleted: tuple[str, ...] = ()
     asked: str = ""
     phase: str = ""
+    begun: tuple[str, ...] = ()
     started: Mapping[str, _Count] = field(default_factory=dict)
     sizes: Mapping[str, _Count] = field(default_factory=dict)
     resized: str = ""
@@ -85,21 +87,23 @@ class RunState:
         if task:
             started = {name: size for name, size in self.started.items() if name != task}
             tasks = {**self.tasks, task: self.tasks.get(task, 0) + 1}
-            return replace(self, tasks=tasks, started=started, restarts=restarts)
+            begun = tuple(name for name in self.begun if name != task)
+            return replace(self, tasks=tasks, begun=begun, started=started, restarts=restarts)
         return replace(self.renewed(replaced), restarts=restarts)
 
     def renewed(self, replaced: int) -> Self:
         """Return the state of the next attempt at the job, which is no restart; `replaced` pods count as restarts."""
         restarts = self.restarts + replaced
-        return replace(self, attempt=self.attempt + 1, tasks={}, started={}, restarts=restarts, held="")
+        attempt = self.attempt + 1
+        return replace(self, attempt=attempt, tasks={}, begun=(), started={}, restarts=restarts, held="")
 
     def waiting(self, held: str = "") -> Self:
         """Return the state of a job that gives up its place in its queue because it is suspended or held."""
-        return replace(self, held=held, admitted=False, queue="", released={})
+        return replace(self, held=held, admitted=False, queue="", released={}, begun=())
 
     def written(self) -> dict[str, Any]:
         """Return the state as stored. It is never empty: its presence means that the runner has taken the job over."""
-        fields = asdict(replace(self, held=self.held[:_HELD])) | {"deleted": [*self.deleted]}
+        fields = asdict(replace(self, held=self.held[:_HELD])) | {"deleted": [*self.deleted], "begun": [*self.begun]}
         return {"attempt": self.attempt, **{key: value for key, value in fields.items() if value}}
 
 

@@ -299,6 +299,12 @@ class PodSeen:
         return self.phase == "Running" or (self.phase == "Pending" and bool(self.condition("Initialized")))
 
     @property
+    def begun(self) -> bool:
+        """Whether a container of it has started."""
+        states = (mapping(status.get("state")) for status in self.all_containers)
+        return self.phase != "Pending" or self.restarts > 0 or any({"running", "terminated"} & {*one} for one in states)
+
+    @property
     def restarts(self) -> int:
         """Number of restarts of its containers."""
         return sum(whole(status.get("restartCount")) or 0 for status in self.all_containers)
@@ -368,6 +374,11 @@ class TaskSeen:
     def is_terminating(self) -> bool:
         """Whether the batch Job is being deleted."""
         return bool(metadata_of(self.batch or {}).get("deletionTimestamp"))
+
+    @property
+    def begun(self) -> bool:
+        """Whether a container of one of its pods has started."""
+        return bool(self.count("succeeded") or self.count("failed")) or any(pod.begun for pod in self.pods)
 
     def deletes(self, pod: PodSeen) -> bool:
         """Return whether the batch Job itself deletes a pod: it ends, or was suspended while the pod ran."""

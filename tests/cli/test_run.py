@@ -33,6 +33,15 @@ def test_addresses_are_checked_at_the_start(flags: list[str], message: str) -> N
     assert message in done.stderr
 
 
+def test_a_queue_with_an_address_needs_a_secret(tmp_path: Path) -> None:
+    queues = tmp_path / "queues.yaml"
+    queues.write_text("queues: [{name: a, notify: https://example.com}]", encoding="utf-8")
+    flags = ["--run=torchjobs.train.distributed.io", "--lease-namespace=system", f"--queues={queues}"]
+    done = CliRunner().invoke(main, ["run", *flags])
+    assert done.exit_code == 2
+    assert "queues with notify require --notify-secret" in done.stderr
+
+
 def test_an_api_server_that_does_not_answer_is_an_error_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(KUBECONFIG, encoding="utf-8")

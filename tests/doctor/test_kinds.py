@@ -1,4 +1,4 @@
-"""The doctor knows the configured kinds of an installation, and finds what is wrong with their files and CRDs."""
+"""The doctor knows the configured kinds of an installation, and reports faults of their files and CRDs."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ import pytest
 
 from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue
 from jobgate.configured.file import read_entries
-from jobgate.doctor.observed import CONFIG_MAPS, Ref
+from jobgate.doctor.observed import CONFIG_MAPS, DEPLOYMENTS, Ref
 from tests.doctor.world import SERVER, SYSTEM, World, sound
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -47,8 +47,8 @@ def test_an_installation_with_configured_kinds_has_no_fault(world: World) -> Non
 
 
 def config_map(world: World) -> dict[str, Any]:
-    (found,) = [one for ref, one in world.objects.items() if ref.name.startswith("jobgate-kinds-")]
-    return found
+    (result,) = [one for ref, one in world.objects.items() if ref.name.startswith("jobgate-kinds-")]
+    return result
 
 
 def invalid(world: World) -> None:
@@ -60,8 +60,8 @@ def without_file(world: World) -> None:
 
 
 def without_entry(world: World) -> None:
-    found = world.get("ValidatingWebhookConfiguration", "jobgate")
-    found["webhooks"] = [one for one in found["webhooks"] if not one["name"].startswith(OWN)]
+    result = world.get("ValidatingWebhookConfiguration", "jobgate")
+    result["webhooks"] = [webhook for webhook in result["webhooks"] if not webhook["name"].startswith(OWN)]
 
 
 def ignoring(world: World) -> None:
@@ -84,12 +84,16 @@ def test_a_fault_of_a_configured_kind_is_found(
     world: World, plant: Callable[[World], None], fault: str, says: str
 ) -> None:
     plant(world)
-    found = [each for each in world.diagnosed() if each.id == fault]
-    assert any(says in f"{each.where} {each.what}" for each in found), world.diagnosed()
+    results = [each for each in world.diagnosed() if each.id == fault]
+    assert any(says in f"{each.where} {each.what}" for each in results), world.diagnosed()
 
 
 def test_descriptions_that_cannot_be_read_are_no_fault(world: World) -> None:
     name = config_map(world)["metadata"]["name"]
     world.unseen[Ref(CONFIG_MAPS, name, SYSTEM)] = "this account cannot get configmaps"
-    assert "kind-description-invalid" not in [each.id for each in world.diagnosed()]
-    assert world.get("Deployment", SERVER, SYSTEM)
+    assert world.diagnosed() == []
+
+
+def test_kinds_of_a_server_that_cannot_be_read_are_no_fault(world: World) -> None:
+    world.unseen[Ref(DEPLOYMENTS, SERVER, SYSTEM)] = "this account cannot get deployments"
+    assert "entry-unknown" not in [each.id for each in world.diagnosed()]

@@ -16,32 +16,12 @@ from controlplane.webhook import InstalledWebhook
 from jobgate.cli import main
 from jobgate.configured.binding import configured
 from jobgate.configured.catalogue import installable, named_in_catalogue
-from jobgate.configured.entry import Entry
+from tests.configured.crds import crd
 from tests.corpus import CATALOGUE, jobs
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook
 
 RAY, JOBSET, TORCH = KINDS = "rayclusters.ray.io", "jobsets.jobset.x-k8s.io", "pytorchjobs.kubeflow.org"
-OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
-
-def crd(entry: Entry) -> dict[str, Any]:
-    """Return a CRD that accepts everything: real ones hardly check pod templates."""
-    version = {"served": True, "storage": True, "schema": {"openAPIV3Schema": OPEN}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": entry.name,
-            "annotations": {"api-approved.kubernetes.io": "unapproved, experimental-only"},
-        },
-        "spec": {
-            "group": entry.group,
-            "scope": "Namespaced",
-            "names": {"kind": entry.kind, "plural": entry.plural, "singular": entry.kind.lower()},
-            "versions": [{"name": entry.versions[0], **version}],
-        },
-    }
 
 
 def good(name: str) -> dict[str, Any]:

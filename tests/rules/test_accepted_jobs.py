@@ -13,6 +13,7 @@ from jobgate import podchecks
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.schema import StructuralSchema
 from jobgate.kinds import built_in
 from jobgate.rules.templates import built_pods
 from tests.corpus import GOOD
@@ -51,7 +52,9 @@ def with_template(kind: JobKind, template: Mapping[str, Any]) -> Json:
 
 def assert_one_sided(kind: JobKind, document: Json) -> bool:
     """Assert that nothing is wrong with a job that the fast check accepts, and return whether it accepts the job."""
-    if not any(kind.schema.accepts(document) for _ in range(20)):  # created after a few objects
+    assert isinstance(kind.schema, StructuralSchema)
+    kind.schema.compile()
+    if not kind.schema.accepts(document):
         return False
     assert not kind.schema.check(document)
     job: Job[Any] = Job(kind, document, view(kind.spec, document["spec"])[0])

@@ -75,3 +75,71 @@ def test_what_cannot_be_resized_is_denied_with_what_is_missing(job: dict[str, An
 def test_of_an_annotation_without_effect_the_review_says_so(value: str, options: dict[str, Any], expected: str) -> None:
     found = said(dijob(task(2), **BOUNDS), value, **options)
     assert [expected in each for each in found] == [True] * bool(expected)
+
+
+SCALE = {"scale": {"task": "work", "replicas": 3}}
+
+
+def causes(job: dict[str, Any], old: dict[str, Any] | None = None, *, runs: bool = True) -> tuple[list[str], list[str]]:
+    """The faults and warnings of a job."""
+    kind = KINDS.get(job["apiVersion"], job["kind"])
+    assert kind is not None
+    settings = Settings(runs=frozenset({kind.qualified_plural} if runs else ()))
+    response = review(request_of(kind, job, old, name="train"), Phase.VALIDATE, KINDS, settings)
+    return [str(cause) for cause in response.causes], [each for each in response.warnings if "scale" in each]
+
+
+@pytest.mark.parametrize(
+    ("case", "job", "options", "expected"),
+    [
+        ("a task of the job", dijob(task(2), **SCALE), {}, ([], [])),
+        ("of a Volcano Job", vcjob(vctask(2), minAvailable=2, **SCALE), {}, ([], [])),
+        (
+            "no task of the job",
+            dijob(task(2, "other"), **SCALE),
+            {},
+            (['spec.scale.task: Unsupported value: "work": supported values: "other"'], []),
+        ),
+        (
+            "a kind that its operator runs",
+            dijob(task(2), **SCALE),
+            {"runs": False},
+            ([], ["spec.scale: has no effect: only jobgate's runner reads it, and it does not run this kind"]),
+        ),
+        (
+            "beyond the bounds of the job",
+            dijob(task(1), minReplicas=1, maxReplicas=2, **SCALE),
+            {},
+            (
+                [
+                    "spec.maxReplicas: Invalid value: 2: the tasks have 3 replicas in total; remove replicas or raise "
+                    "the maximum"
+                ],
+                [],
+            ),
+        ),
+        (
+            "below the minimum of the task",
+            vcjob(vctask(4, minAvailable=4), minAvailable=4, **SCALE),
+            {},
+            (["spec.minAvailable: Invalid value: 4", "spec.tasks[0].minAvailable: Invalid value: 4"], []),
+        ),
+    ],
+)
+def test_the_task_that_others_scale(
+    case: str, job: dict[str, Any], options: dict[str, Any], expected: tuple[list[str], list[str]]
+) -> None:
+    faults, warnings = causes(job, **options)
+    assert [each[: len(start)] for each, start in zip(faults, expected[0], strict=True)] == expected[0], case
+    assert warnings == expected[1], case
+
+
+def test_while_a_dijob_runs_only_its_last_task_is_scaled_here_too() -> None:
+    tasks = [task(1, "a"), task(1, "b")]
+    for name, path in (("a", "spec.scale.replicas"), ("b", "")):
+        old, new = (
+            dijob(*tasks, scale={"task": name, "replicas": replicas}) | {"status": {"phase": "Running"}}
+            for replicas in (2, 3)
+        )
+        faults, _ = causes(new, old)
+        assert [each.startswith(f"{path}: Forbidden: only the last task") for each in faults] == [True] * bool(path)

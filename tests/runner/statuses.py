@@ -52,7 +52,7 @@ PHASES: Mapping[str, Mapping[str, set[str]]] = {
 }
 #: Restarts of a TorchJob or an MxJob with policies and without a limit.
 LIMIT = 6
-#: What may put a job back to a phase before it ran: a command or a queue, and never a pod.
+#: What may put a job back to a phase before it ran: a command, a queue or a policy that restarts it, and never a pod.
 HELD = {"Pending", "Creating", "Created", "Queuing"}
 
 
@@ -190,7 +190,7 @@ class Trial:
         self.seen = [""]
         self.held = True
         self.story: list[str] = []
-        self.rescheduled = 0
+        self.rescheduled = self.changes = 0
 
     def run(self, steps: int = 40) -> list[str]:
         """Let things happen, and compare after each; return the phases that the job passed."""
@@ -264,12 +264,16 @@ class Trial:
             [self.kubernetes] * 6
             + [self.progress] * 10
             + [self.end] * 2
-            + [self.evict, self.delete, self.lose, self.ask, self.scale]
+            + [self.evict, self.delete, self.lose, self.ask, self.scale, self.change]
         )
         self.world.wait(self.random.choice((0, 1, 30)))
-        if pods or chosen in {self.kubernetes, self.ask, self.scale}:
+        if pods or chosen in {self.kubernetes, self.ask, self.scale, self.change}:
             chosen_pod = self.random.choice(pods) if pods else {}
             self.story.append(f"{chosen.__name__} {chosen_pod.get('metadata', {}).get('name', '')} {self.seen[-1]}")
+            policies = str(self.world.job["spec"].get("policies")) if self.kind != "Job" else ""
+            self.held = self.held or (
+                "RestartJob" in policies and chosen in {self.end, self.evict, self.delete, self.lose}
+            )
             chosen(chosen_pod)
 
     def kubernetes(self, _: Object) -> None:
@@ -345,6 +349,27 @@ class Trial:
         self.look()
         # Until the Job controller has seen the new size, it counts pods beyond it.
         self.world.kubernetes()
+
+    def change(self, _: Object) -> None:
+        """Change the image of a task, whether it has started or not: pods that run go on, and no other has the old."""
+        state, before = self.world.status[STATE], self.world.now_there()
+        name = self.random.choice([*sizes(self.world.job)])
+        if state.get("held") or self.seen[-1] in {*ENDS, "CleanUp", "Done", "Completed", "Terminated"}:
+            return
+        template = next(part["template"] for key, part in parts(self.world.job) if key == name)
+        self.changes += 1
+        image = template["spec"]["containers"][0]["image"] = f"image:{self.changes}"
+        self.world.job["metadata"]["generation"] += 1
+        runs = {one["metadata"]["uid"] for one in before.values() if phase(one) != "Pending"}
+        begun = name in state.get("begun", ()) or any(
+            place[0] == name and phase(one) != "Pending" for place, one in before.items()
+        )
+        self.settle()
+        assert runs <= {one["metadata"]["uid"] for one in self.world.now_there().values()}, self.story
+        for batch in self.world.jobs.values():
+            labels, leaves = batch["metadata"]["labels"], "deletionTimestamp" in batch["metadata"]
+            if labels["jobgate.dev/task"] == name and not (leaves or finished(batch) or begun):
+                assert batch["spec"]["template"]["spec"]["containers"][0]["image"] == image, self.story
 
 
 def main() -> None:

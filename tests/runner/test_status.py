@@ -64,7 +64,13 @@ def test_of_a_dijob() -> None:
         "taskStatus": {"work": {"Running": 2}, "judge": {"Running": 1}},
         "restarts": 0,
         "reschedules": 0,
-        "jobgate": {"attempt": 0, "admitted": True, "phase": "Running", "started": {"work": 2, "judge": 1}},
+        "jobgate": {
+            "attempt": 0,
+            "admitted": True,
+            "phase": "Running",
+            "begun": ["work", "judge"],
+            "started": {"work": 2, "judge": 1},
+        },
     }
     passed = [("Pending", "False", "JobPending"), ("Starting", "False", "JobStarting")]
     assert conditions(found) == [*passed, ("Running", "True", "JobRunning")]

@@ -21,7 +21,19 @@ from crdgen import (
     Volumes,
 )
 from jobgate.jobs.dependencies import DependsOn
-from jobgate.jobs.fields import PLUGINS_DOC, Conditions, Count, JobPolicies, Number, Plugins, Positive, TaskPolicies
+from jobgate.jobs.fields import (
+    PLUGINS_DOC,
+    SCALE_OF_TASK,
+    Conditions,
+    Count,
+    JobPolicies,
+    Number,
+    Plugins,
+    Positive,
+    ScaleStatus,
+    TaskPolicies,
+    TaskScale,
+)
 from jobgate.jobs.status import RunStatus
 from jobgate.limits import ENTRIES_LIMIT
 from jobgate.prerequisites.models import References
@@ -101,6 +113,9 @@ class DIJobSpec(Model):
     ] = None
     min_replicas: Annotated[Positive | None, Doc("Minimum number of pods when the job is scaled.")] = None
     max_replicas: Annotated[Positive | None, Doc("Maximum number of pods when the job is scaled.")] = None
+    scale: Annotated[
+        TaskScale | None, Doc("Task that `kubectl scale` and autoscalers scale. Read by jobgate's runner only.")
+    ] = None
     volumes: Annotated[Volumes | None, MaxItems(ENTRIES_LIMIT), Doc("Volumes added to every pod of the job.")] = None
     tasks: Annotated[
         list[Task], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Tasks of the job, in the order of ranks.")
@@ -132,6 +147,7 @@ class DIJobStatus(RunStatus):
     reschedules: Annotated[Number, Doc("Number of times the job was rescheduled.")] = 0
     allocation: Annotated[list[str] | None, Atomic, Doc("Node of each rank, for preemptible jobs.")] = None
     profilings: Annotated[dict[str, Any] | None, PreserveUnknown, Doc("Metrics that the job reported.")] = None
+    scale: Annotated[ScaleStatus | None, Doc("Pods of the task in spec.scale, for autoscalers.")] = None
     completion_timestamp: Annotated[Time | None, Doc("Time at which the job finished.")] = None
 
 
@@ -143,6 +159,7 @@ RESOURCE = CustomResource(
             "v2alpha1",
             spec=DIJobSpec,
             status=DIJobStatus,
+            scale=SCALE_OF_TASK,
             description="A reinforcement learning job, run by DI-orchestrator.",
             columns=(
                 Column("Phase", ".status.phase"),

@@ -11,6 +11,7 @@ from jobgate.jobs.elastic import bounds_of
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.policies import COMMAND, Action
+from jobgate.jobs.status import begun_tasks, is_run
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from jobgate.rules.dependencies import gangs_can_start
@@ -105,10 +106,16 @@ _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 def _stored(context: Context, field: str) -> dict[str, Any]:
-    """Return a field of the stored job's tasks, by task name; empty if the job has not started."""
+    """Return a field of the stored job's tasks, by task name; empty if the job has not started.
+
+    Of the task that `spec.scale` names, the replicas are those there.
+    """
     old = context.old or {}
     tasks = spec_of(old).get("tasks") if has_started(mapping(old.get("status"))) else ()
-    return {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
+    found = {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
+    scale = mapping(spec_of(old).get("scale"))
+    scaled = {text(scale.get("task")): scale.get("replicas")} if field == "replicas" else {}
+    return found | {name: value for name, value in scaled.items() if name in found}
 
 
 @rule(updates=True)
@@ -152,6 +159,8 @@ def ranks_stay_unique(job: Job[DIJobSpec], context: Context) -> Iterator[Cause]:
 def pods_keep_their_template(job: Job[DIJobSpec], context: Context) -> Iterator[Notice]:
     """The runner creates all pods of a task from the template that the job started with, because batch Jobs keep it."""
     before = _stored(context, "template") if runs_here(job, context) else {}
+    if is_run(context.old or {}):
+        before = {name: template for name, template in before.items() if name in begun_tasks(context.old or {})}
     for task in job.tasks if before else ():
         if task.name in before and before[task.name] != task.template:
             yield Notice(

@@ -85,6 +85,7 @@ def _respelled(stored: Any, written: Any, *spellings: str) -> Any:
 _MAY_CHANGE = MayChange(
     {
         **dict.fromkeys(("spec.plugins", "spec.policies", "spec.replicaSpecs[*].policies"), Mutable.ALWAYS),
+        "spec.replicaSpecs[*].template": Mutable.BEFORE_ITS_TASK_RUNS,
     }
 )
 

@@ -148,7 +148,7 @@ def elastic_training_is_asked_for_in_so_many_words(job: Job[TorchJobSpec], _: Co
 
 @rule("enable_torch_elastic")
 def an_elastic_worker_is_called_so(job: Job[TorchJobSpec], context: Context) -> Iterator[Notice]:
-    """Unlike the rest of the operator, its scaler treats keys as case-sensitive. The runner does not scale jobs."""
+    """Unlike the rest of the operator, its scaler treats keys as case-sensitive. The runner does not."""
     if runs_here(job, context) or not job.spec.enable_torch_elastic:
         return
     worker = task_of(job, TaskType.WORKER)

@@ -9,6 +9,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.policies import answers_failures, restarts_by_policy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress
 from jobgate.jobs.runner import BACKOFF_LIMIT, Clean, Retry, Runner
+from jobgate.jobs.scale import pod_selector
 from jobgate.jobs.status import STATE, conditions_of, set_condition
 from jobgate.jobs.task import Task
 from jobgate.kinds.torchjob.models import OnPhase, RendezvousBackend, RestartPolicy, TorchJobSpec
@@ -25,7 +26,7 @@ from jobgate.kinds.torchjob.operator import (
 )
 from jobgate.kinds.torchjob.tasks import TaskType, TorchTask, task_of, torch_tasks
 from jobgate.plugins import Crew, Member, Variable
-from jobgate.plugins.crew import COMPLETION_INDEX, JOB_LABEL, KIND_LABEL, TASK_LABEL
+from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from webhook.values import mapping, objects, spec_of, text
 
 #: The annotation of a job that its AIMaster sets to `ready` so that the other tasks start.
@@ -325,10 +326,9 @@ def _why(job: Job[Any]) -> str:
 
 
 def _task_status(job: Job[Any], task: TaskProgress, stored: Mapping[str, Any]) -> dict[str, Any]:
-    labels = {KIND_LABEL: job.kind.qualified_plural, JOB_LABEL: job.document["metadata"]["name"], TASK_LABEL: task.name}
     succeeded = max(task.succeeded, stored.get("succeeded", 0))
     return {
-        "selector": ",".join(f"{key}={value}" for key, value in labels.items()),
+        "selector": pod_selector(job, task.name),
         "active": task.active,
         "succeed": succeeded,
         "succeeded": succeeded,

@@ -42,6 +42,8 @@ MAY_CHANGE = MayChange(
         f"{_SPECS}.policies": Mutable.ALWAYS,
         f"{_SPECS}.spotTaskSpec": Mutable.ALWAYS,
         f"{_SPECS}.dependsOn": Mutable.ALWAYS,
+        f"{_SPECS}.restartPolicy": Mutable.BEFORE_ITS_TASK_RUNS,
+        f"{_SPECS}.template": Mutable.BEFORE_ITS_TASK_RUNS,
         f"{_SPECS}.template.metadata.annotations[{GENERATION}]": Mutable.ALWAYS,
     }
 )

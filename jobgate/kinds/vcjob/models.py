@@ -25,7 +25,16 @@ from crdgen import (
 from crdgen.markers.types import Replace
 from crdgen.podtemplate import load
 from jobgate.jobs.dependencies import DependsOn
-from jobgate.jobs.fields import Count, JobPolicies, Number, Positive, TaskPolicies
+from jobgate.jobs.fields import (
+    SCALE_OF_TASK,
+    Count,
+    JobPolicies,
+    Number,
+    Positive,
+    ScaleStatus,
+    TaskPolicies,
+    TaskScale,
+)
 from jobgate.jobs.status import RunStatus
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE
 from jobgate.limits import ENTRIES_LIMIT
@@ -130,6 +139,9 @@ class JobSpec(Model):
         list[VolumeSpec] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Volumes mounted in every container.")
     ] = None
     tasks: Annotated[list[TaskSpec], Atomic, MinItems(1), MaxItems(ENTRIES_LIMIT), Doc("Tasks of the job.")]
+    scale: Annotated[
+        TaskScale | None, Doc("Task that `kubectl scale` and autoscalers scale. Read by jobgate's runner only.")
+    ] = None
     policies: JobPolicies = None
     plugins: Annotated[
         dict[str, Annotated[list[str], Atomic]] | None,
@@ -196,6 +208,7 @@ class JobStatus(RunStatus):
 
     state: Annotated[JobState | None, Doc("Current phase of the job.")] = None
     min_available: Annotated[Count | None, Doc("Minimum number of pods that start together.")] = None
+    scale: Annotated[ScaleStatus | None, Doc("Pods of the task in spec.scale, for autoscalers.")] = None
     task_status_count: Annotated[dict[str, TaskState] | None, Doc("Pods by task name.")] = None
     pending: Annotated[Count | None, Doc("Number of pending pods.")] = None
     running: Annotated[Count | None, Doc("Number of running pods.")] = None
@@ -218,6 +231,7 @@ RESOURCE = CustomResource(
             "v1alpha1",
             spec=JobSpec,
             status=JobStatus,
+            scale=SCALE_OF_TASK,
             description="A batch job, run by Volcano.",
             columns=(
                 Column("STATUS", ".status.state.phase"),

@@ -167,8 +167,12 @@ MAY_CHANGE = MayChange(
     {
         "spec.minAvailable": Mutable.ALWAYS,
         "spec.priorityClassName": Mutable.ALWAYS,
+        "spec.policies": Mutable.BEFORE_ITS_TASK_RUNS,
         "spec.tasks[*].replicas": Mutable.ALWAYS,
+        "spec.scale": Mutable.ALWAYS,
         "spec.tasks[*].minAvailable": Mutable.ALWAYS,
+        "spec.tasks[*].policies": Mutable.BEFORE_ITS_TASK_RUNS,
+        "spec.tasks[*].template": Mutable.BEFORE_ITS_TASK_RUNS,
         # Volcano writes the names of claims that it creates; `existing_claims_stay` protects the others.
         "spec.volumes[*].volumeClaimName": Mutable.ALWAYS,
     },

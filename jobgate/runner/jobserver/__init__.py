@@ -1,4 +1,1 @@
-"""The server of jobs: pods ask it for replicas of their job, and report metrics. Its paths are those of di-server.
-
-`access` is pure: what pods get to reach it. `server` answers, in every replica of the runner.
-"""
+"""The server that pods ask for replicas of their job, by the paths of di-server. `access`, for pods, is pure."""

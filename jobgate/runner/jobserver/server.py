@@ -70,7 +70,6 @@ class JobServer:
     """The server for the jobs of one kind, while `run` runs."""
 
     draining = False
-
     _objects: ObjectClient
 
     def __init__(self, kind: JobKind, domain: str, bind: str, url: str, tls: Path, port: int) -> None:
@@ -141,12 +140,7 @@ class JobServer:
         call.connection.answer(code, orjson.dumps(body), JSON, {"Retry-After": "1"} if code in {429, 503} else None)
 
     async def _answer(self, call: _Call, body: bytes) -> tuple[str, Any]:
-        """Return the answer to a request.
-
-        Raises:
-            BadRequest: the request is refused.
-            ApiError, OSError: the API server does not answer, or the job has changed meanwhile.
-        """
+        """Return message and data of the answer to a request that is not refused."""
         method, match = call.head.method, _PATH.fullmatch(call.head.path)
         methods = ("GET", "POST", "DELETE") if match and match[4] == "replicas" else ("POST",)
         if match is None or match[1] != self._kind.version or method not in methods:
@@ -172,7 +166,7 @@ class JobServer:
             raise refused(400, "the body must be an object")
         # Without its version: what the runner writes at the same time does not matter.
         identity = {"metadata": {key: job["metadata"][key] for key in ("name", "namespace", "uid")}}
-        changes = difference(profilings, mapping(job["status"].get("profilings")))
+        changes = difference(profilings, mapping(mapping(job.get("status")).get("profilings")))
         await self._objects.set_status(self._resource, identity, {"profilings": changes})
         return "successfully report profilings", None
 
@@ -195,10 +189,7 @@ class JobServer:
         return pod if pod is not None and uid_of(pod) == uid and not ended else None
 
     async def _replicas(self, job: Mapping[str, Any], task: str, method: str, body: bytes) -> tuple[str, Any]:
-        """Return the addresses of the pods of a job, or store for how many pods it asks.
-
-        The caller's task is meant if it is elastic, else the first that is.
-        """
+        """Return the addresses of the pods of a job, or store for how many pods of an elastic task it asks."""
         subject = read(self._kind, job, self._domain)
         if subject is None:
             raise refused(409, "the job does not fit its schema")
@@ -211,7 +202,7 @@ class JobServer:
             raise refused(400, 'the body must be {"replicas": n} with a number of pods from 1')
         if not bounds or not state.sizes:
             raise refused(409, "the job is not elastic: it needs minReplicas, maxReplicas and elastic scaling")
-        task = task if task in bounds else next(iter(bounds))
+        task = task if task in bounds else next(iter(bounds))  # as a learner asks for collectors
         own, has = bounds[task], state.sizes.get(task, bounds[task].low)
         asked = own.clamp(state.wishes.get(task, has))
         wanted = asked + count if method == "POST" else asked - count

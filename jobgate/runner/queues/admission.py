@@ -32,9 +32,8 @@ MAX_WAIT: Final = 3600
 HOLD: Final = 60
 
 _NOTHING: Final = Decimal(0)
-#: The pools of all queues, and of all nodes.
+#: The pool of all queues.
 _ALL: Final[PoolKey] = ("all", "")
-NODES: Final[PoolKey] = ("nodes", "")
 
 
 class Order(StrEnum):
@@ -196,20 +195,14 @@ class Pool:
 
 
 def admit(
-    queues: Queues,
-    entries: Iterable[Entry],
-    namespaces: Mapping[str, Amounts],
-    memory: Memory,
-    now: datetime,
-    nodes: Amounts | None = None,
+    queues: Queues, entries: Iterable[Entry], namespaces: Mapping[str, Amounts], memory: Memory, now: datetime
 ) -> Admission:
     """Decide which jobs are released, of all that run or want to.
 
-    `namespaces` is what the ResourceQuotas of a namespace leave to these jobs, those that run included, and `nodes`
-    what the nodes do; None if that does not count.
+    `namespaces` is what the ResourceQuotas of a namespace leave to these jobs, those that run included.
     """
     jobs = list(entries)
-    decision = _Round(_pools(queues, namespaces) | ({} if nodes is None else {NODES: _pool("the nodes", nodes)}))
+    decision = _Round(_pools(queues, namespaces))
     for job in jobs:
         decision.take(job, job.demand if job.admitted else job.has)
     waits: dict[str, str] = {}
@@ -301,7 +294,7 @@ class _Round:
 
 def pool_keys(job: Entry) -> tuple[PoolKey, ...]:
     """Return the pools that a job draws on, if they exist."""
-    return _ALL, ("queue", job.queue), ("namespace", job.namespace), NODES
+    return _ALL, ("queue", job.queue), ("namespace", job.namespace)
 
 
 def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[PoolKey, Pool]:

@@ -269,9 +269,43 @@ def test_a_job_that_waits_counts_with_the_template_that_its_pods_will_have() -> 
     jobs = Jobs(FOUR_GPUS, named("x", queue="a"), named("y", queue="a"))
     jobs.edit("x", tasks=[task(1, template=gpus(5))])
     assert jobs.settle() == ["y"]
-    jobs.edit("x", tasks=[task(1, template=gpus(0))])
-    assert jobs.settle() == ["y"]
     assert "the job asks for 5" in str(jobs.dispatcher.verdict("x"))
+    jobs.edit("x", tasks=[task(1, template=gpus(3))])
+    assert jobs.settle() == ["x", "y"]
+    assert jobs.released("x")[f"requests.{GPU}"] == "3"
+    assert jobs.worlds["x"].pod()["spec"]["containers"] == gpus(3)["spec"]["containers"]
+
+
+def test_a_released_job_whose_pods_have_not_started_gives_room_back_and_takes_no_more_than_there_is() -> None:
+    jobs = Jobs(FOUR_GPUS, named("x", queue="a"), named("y", queue="a"))
+    for name in "xy":
+        jobs.edit(name, tasks=[task(1, template=gpus(2))])
+    pending(jobs)
+    jobs.edit("x", tasks=[task(1, template=gpus(3))])
+    pending(jobs)
+    x = jobs.worlds["x"]
+    assert x.pod()["spec"]["containers"] == gpus(2)["spec"]["containers"]
+    assert "what the job asks for more than was released waits" in str(x.status)
+    jobs.edit("y", tasks=[task(1, template=gpus(1))])
+    pending(jobs)
+    assert [jobs.released(name)[f"requests.{GPU}"] for name in "xy"] == ["3", "1"]
+    assert x.pod()["spec"]["containers"] == gpus(3)["spec"]["containers"]
+
+
+def pending(jobs: Jobs) -> None:
+    """Let the runner work while no pod starts; check that no more is used than the queue has."""
+    for _ in range(12):
+        jobs.show()
+        jobs.dispatcher.decide()
+        for world in jobs.worlds.values():
+            world.place = jobs.dispatcher.placed
+            world.step()
+            world.kubernetes()
+            for pod in world.pods:
+                pod["status"] |= {"phase": "Pending", "conditions": [], "containerStatuses": []}
+        pods = [pod for world in jobs.worlds.values() for pod in world.pods]
+        used = (one["spec"]["containers"][0]["resources"]["requests"][GPU] for one in pods)
+        assert sum(map(int, used)) <= 4
 
 
 def test_growth_that_never_fits_keeps_nobody_else_waiting() -> None:
