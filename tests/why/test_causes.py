@@ -323,15 +323,6 @@ def test_a_container_that_was_killed_for_its_memory_says_so() -> None:
     assert cause.fix == "raise its memory limit, or let it use less"
 
 
-def test_a_task_that_has_failed_is_named_to_those_that_wait_for_it() -> None:
-    world = World(vcjob(vctask(1, "first"), vctask(1, "second", dependsOn={"name": ["first"]})))
-    while not world.pods:
-        world.step()
-    world.pod("first")["status"] = {"phase": "Failed", "containerStatuses": []}
-    expected = "task second waits for task first, of which 0 of 1 pods have started, and 1 failed"
-    assert ("order", expected) in causes(world)
-
-
 def test_pods_with_the_same_cause_are_one() -> None:
     world = settled(dijob(task(3)))
     for pod in world.pods:
