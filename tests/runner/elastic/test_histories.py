@@ -1,10 +1,14 @@
 """What must hold holds in random histories, and the check of it finds faults."""
 
+import time
 from collections import Counter
+from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
-from jobgate.runner.elastic.decision import Step
+from jobgate.runner.elastic.decision import ElasticJob, Span, Step, decide
+from jobgate.runner.queues.admission import Pool
 from tests.runner.elastic.histories import START, History, Job, play
 
 
@@ -18,3 +22,20 @@ def test_the_check_finds_a_decision_that_ignores_the_hold_time() -> None:
     history.jobs.append(Job("j", "a", "hall", 1, 4, 0, False, START, 600, size=1, admitted=True))
     with pytest.raises(AssertionError, match=r"was resized 0\.0 s ago"):
         history.check({"j": Step({"work": 2})}, set())
+
+
+def seconds_for(count: int) -> float:
+    """The CPU time of a decision about so many jobs, each in a namespace with a ResourceQuota."""
+    pools = {
+        ("namespace", f"n{number}"): Pool("quota", {"pods": Decimal(9)}, {"pods": Decimal(1)})
+        for number in range(count)
+    }
+    span = Span("work", {"pods": Decimal(1)}, 2, 1, 4)
+    jobs = [ElasticJob(key[1], [span], START - timedelta(hours=1), ready=True, pools=[key]) for key in pools]
+    before = time.process_time()
+    assert len(decide(jobs, pools, START)) == count
+    return time.process_time() - before
+
+
+def test_the_time_of_a_decision_grows_with_the_jobs_and_not_with_their_square() -> None:
+    assert seconds_for(3000) < 12 * min(seconds_for(500) for _ in range(3))
