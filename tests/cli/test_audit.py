@@ -30,7 +30,7 @@ def run(plane: ControlPlane, namespace: str, *flags: str) -> Result:
     return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
-def test_stored_jobs_are_told_by_job_and_rule(
+def test_stored_jobs_are_reported_by_job_and_rule(
     controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
 ) -> None:
     install(cluster_api)
@@ -49,7 +49,7 @@ def test_stored_jobs_are_told_by_job_and_rule(
     assert "sound" not in result.output
 
     as_json: dict[str, Any] = json.loads(run(controlplane, namespace, "--output", "json").stdout)
-    faults = {one["name"]: [fault["rule"] for fault in one["faults"]] for one in as_json["jobs"]}
+    faults = {job["name"]: [fault["rule"] for fault in job["faults"]] for job in as_json["jobs"]}
     assert "at_most_one_task_of_each_type" in faults["broken"]
     assert faults["sound"] == []
 

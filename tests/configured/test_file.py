@@ -1,4 +1,4 @@
-"""Files with entries: what is wrong, where, and what would be right."""
+"""Files with entries: messages name the fault, its place and its fix."""
 
 import json
 from pathlib import Path

@@ -40,7 +40,7 @@ class GangSpec(Model):
 
 
 class GangStatus(Model):
-    """What has become of a gang."""
+    """The state of a gang."""
 
     phase: str | None = None
 

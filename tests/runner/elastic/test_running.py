@@ -108,8 +108,8 @@ def test_a_job_scales_if_it_or_its_queue_asks(case: str, annotation: str | None,
         world.job["metadata"]["annotations"]["jobgate.dev/elastic"] = annotation
     cluster = Cluster(QUEUES.replace("true", queue), world)
     for _ in range(5):
-        found = after(cluster)
-    assert found == {"train": expected}, case
+        result = after(cluster)
+    assert result == {"train": expected}, case
 
 
 def test_a_job_that_is_no_longer_elastic_has_the_size_of_its_spec_again() -> None:
@@ -139,12 +139,12 @@ def test_the_preemptible_job_shrinks_first_then_the_lower_priority() -> None:
     for _ in range(5):
         before = after(cluster)
     assert before == {"a": 6, "b": 6, "c": 6}
-    found = []
+    result = []
     for name, pods in (("x", 5), ("y", 5), ("z", 4)):
         cluster.worlds[name] = fixed(name, pods)
         after(cluster)
-        found.append([after(cluster)[each] for each in "abc"])
-    assert found == [[1, 6, 6], [1, 6, 1], [1, 2, 1]]
+        result.append([after(cluster)[each] for each in "abc"])
+    assert result == [[1, 6, 6], [1, 6, 1], [1, 2, 1]]
 
 
 def test_nobody_shrinks_for_a_job_that_would_wait_in_any_case() -> None:
@@ -178,8 +178,8 @@ def test_a_job_that_was_suspended_starts_with_its_minimum_again() -> None:
     for suspend, generation in ((True, 2), (False, 3)):
         world.job["spec"]["suspend"] = suspend
         world.job["metadata"]["generation"] = generation
-        found = after(cluster)
-    assert found == {"train": 1}
+        result = after(cluster)
+    assert result == {"train": 1}
 
 
 @pytest.mark.parametrize("died", range(6))
