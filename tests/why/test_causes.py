@@ -253,7 +253,8 @@ def test_a_claim_of_a_volcano_job_that_the_runner_creates_is_not_missing() -> No
 
 MOUNT = event("pod", "FailedMount", 'secret "key" not found')
 INIT = {"initContainerStatuses": [{"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}]}
-RUNS = {"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": stamp(START)}}}]}
+RUNNING = {"name": "main", "state": {"running": {"startedAt": stamp(START)}}}
+RUNS = {"phase": "Running", "containerStatuses": [RUNNING]}
 ENDED = {"terminated": {"exitCode": 1, "finishedAt": stamp(NOW)}}
 AGAIN = {"name": "main", "restartCount": 1, "state": {"running": {"startedAt": stamp(NOW)}}, "lastState": ENDED}
 BACKOFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s restarting failed container"}}
@@ -274,7 +275,7 @@ STARTS: list[tuple[str, Object, list[Object], str, str]] = [
     ("runs", RUNS, [MOUNT], "True", ""),
     (
         "is not ready",
-        {**RUNS, "containerStatuses": [{**RUNS["containerStatuses"][0], "ready": False}]},
+        {"phase": "Running", "containerStatuses": [{**RUNNING, "ready": False}]},
         [event("pod", "Unhealthy", "Readiness probe failed")],
         "True",
         "runs, and is not ready: Unhealthy: Readiness probe failed",
