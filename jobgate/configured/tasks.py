@@ -160,7 +160,7 @@ def _assemble(element: Element, built: BuiltTemplate) -> None:
     pod: dict[str, Any] = dict(built.value or {})
     absent: list[tuple[Steps, Path | None]] = []
     for part in element.source.pod:
-        value = part.value if part.path is None else element.get(part.path)
+        value = part.value if part.path is None else _completed(element.get(part.path), part.value or {})
         place = None if part.path is None else element.place(part.path)
         steps = parsed(part.to.removesuffix("[]"))[1]
         if value is None:
@@ -168,13 +168,13 @@ def _assemble(element: Element, built: BuiltTemplate) -> None:
         elif not part.to.endswith("[]"):
             if value_at(pod, steps) is None:
                 built.origins.append((steps, place))
-                _set(pod, steps, value)
+                pod = _with(pod, steps, value)
             continue
         if value is None:
             continue
         present = items(value_at(pod, steps))
         added = value if isinstance(value, list) else [value]
-        _set(pod, steps, [*present, *added])
+        pod = _with(pod, steps, [*present, *added])
         for index in range(len(added)):
             item = place if place is None or not isinstance(value, list) else place / index
             built.origins.append(((*steps, len(present) + index), item))
@@ -184,27 +184,24 @@ def _assemble(element: Element, built: BuiltTemplate) -> None:
     built.value, built.path = pod, element.path / POD
 
 
-def _set(target: dict[str, Any], steps: Steps, value: Any) -> None:
-    """Set a value in a pod, and copy or create the objects and lists around it."""
-    step, *rest = steps
-    container: Any = target
-    if rest:
-        inner = container.get(step) if isinstance(container, dict) else None
-        if isinstance(rest[0], int):
-            entries = list(items(inner)) or [{}]
-            entries += [{} for _ in range(rest[0] + 1 - len(entries))]
-            entry = dict(mapping(entries[rest[0]]))
-            if len(rest) > 1:
-                _set(entry, tuple(rest[1:]), value)
-            else:
-                entry = value
-            entries[rest[0]] = entry
-            container[step] = entries
-        else:
-            container[step] = dict(mapping(inner))
-            _set(container[step], tuple(rest), value)
-    else:
-        container[step] = value
+def _with(value: Any, steps: Steps, part: Any) -> Any:
+    """Return a copy of a value with a part at a path; the objects and lists around it are created."""
+    if not steps:
+        return part
+    step, rest = steps[0], steps[1:]
+    if isinstance(step, int):
+        entries = [*items(value)]
+        entries += [{}] * (step + 1 - len(entries))
+        entries[step] = _with(entries[step], rest, part)
+        return entries
+    return {**mapping(value), step: _with(mapping(value).get(step), rest, part)}
+
+
+def _completed(value: Any, added: Mapping[str, Any]) -> Any:
+    """Return an object, or each of a list, with the fields that the operator adds if they are absent."""
+    if isinstance(value, list):
+        return [_completed(item, added) for item in value]
+    return {**added, **value} if isinstance(value, dict) else value
 
 
 def _add_volumes(entry: Entry, element: Element, built: BuiltTemplate) -> None:

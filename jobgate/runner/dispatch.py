@@ -401,10 +401,8 @@ def _elastic_job(
 ) -> ElasticJob:
     """Return a job that runs, for a decision about its size. A decision that is not stored yet counts as made now."""
     job = elastic_job(entry.key, demand.bounds, state, sizes, batches, demand.pods)
-    counted, uses = (
-        entry.demand if entry.admitted else entry.has,
-        sum_of((demand.pods[name], size) for name, size in demand.sizes.items()),
-    )
+    counted = entry.demand if entry.admitted else entry.has
+    uses = sum_of((demand.pods[name], size) for name, size in demand.sizes.items())
     return replace(
         job,
         since=job.since if sizes == state.sizes else now,
