@@ -112,9 +112,7 @@ class Assembled(Model):
             inner = mapping(schema.get("properties")).get(str(step)) or schema.get("additionalProperties")
             schema = schema.get("items") if isinstance(step, int) else inner
             if not schema:
-                raise ValueError(
-                    f"pods have no field {step} there: must be as spec.volumes[] or spec.containers[0].name"
-                )
+                raise ValueError(f"pods have no field {step} there: must be as spec.volumes[] or spec.nodeSelector")
         return value
 
     @model_validator(mode="after")

@@ -165,19 +165,16 @@ def _assemble(element: Element, built: BuiltTemplate) -> None:
         steps = parsed(part.to.removesuffix("[]"))[1]
         if value is None:
             absent.append((steps, place))
-        elif not part.to.endswith("[]"):
-            if value_at(pod, steps) is None:
-                built.origins.append((steps, place))
-                pod = _with(pod, steps, value)
-            continue
-        if value is None:
-            continue
-        present = items(value_at(pod, steps))
-        added = value if isinstance(value, list) else [value]
-        pod = _with(pod, steps, [*present, *added])
-        for index in range(len(added)):
-            item = place if place is None or not isinstance(value, list) else place / index
-            built.origins.append(((*steps, len(present) + index), item))
+        elif part.to.endswith("[]"):
+            present = items(value_at(pod, steps))
+            added = value if isinstance(value, list) else [value]
+            pod = _with(pod, steps, [*present, *added])
+            for index in range(len(added)):
+                item = place if place is None or not isinstance(value, list) else place / index
+                built.origins.append(((*steps, len(present) + index), item))
+        elif value_at(pod, steps) is None:
+            built.origins.append((steps, place))
+            pod = _with(pod, steps, value)
     built.origins += absent
     if origin is not None:
         built.origins.append(((), origin))
@@ -207,32 +204,22 @@ def _completed(value: Any, added: Mapping[str, Any]) -> Any:
 def _add_volumes(entry: Entry, element: Element, built: BuiltTemplate) -> None:
     """Add the volumes that the operator adds to pods, so that mounts find them."""
     operator, template = entry.operator, built.value
-    claims = [
+    claimed = [
         text(mapping(claim.get("metadata")).get("name"))
         for path in operator.claims
-        for claim in _listed(element.document, parsed(path)[1])
+        for _, claims in values_at(element.document, parsed(path)[1])
+        for _, claim in objects(claims)
     ]
-    if not isinstance(template, dict) or not (operator.volumes or claims):
+    if not isinstance(template, dict) or not (operator.volumes or claimed):
         return
     own = [*items(spec_of(template).get("volumes"))]
     names = {text(volume.get("name")) for _, volume in objects(own)}
     added = [{"name": name, "emptyDir": {}} for name in operator.volumes if name not in names]
     added += [
-        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims if name and name not in names
+        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claimed if name and name not in names
     ]
     built.value = {**template, "spec": {**spec_of(template), "volumes": [*own, *added]}}
     built.origins += [(("spec", "volumes", len(own) + index), None) for index in range(len(added))]
-
-
-def _listed(value: Any, steps: Steps) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in the lists at a path; steps go through all items of lists on the way."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _listed(item, steps)
-    elif steps:
-        yield from _listed(value_at(value, steps[:1]), steps[1:])
-    elif isinstance(value, dict):
-        yield value
 
 
 def located(path: Path, built: BuiltTemplate) -> Path | None:

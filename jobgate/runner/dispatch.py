@@ -29,7 +29,7 @@ from jobgate.runner.queues.demand import (
     read_amounts,
     requests_of_live_pods,
 )
-from jobgate.runner.queues.growth import Verdict, covers, most, placed, used_by, wanted
+from jobgate.runner.queues.growth import Verdict, covers, most, placed, requests_of, wanted
 from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
@@ -345,7 +345,7 @@ class Dispatcher:
             self._covered[uid] = read
             admitted, asks = True, released
         else:
-            has = most(released if state.queue else asks, used_by(observed.jobs), granted)
+            has = most(released if state.queue else asks, requests_of(observed.jobs), granted)
             admitted = blocked or covers(has, asks)
             asks = has if admitted else most(has, asks)
             # It waits since it requested more: by its own age it would go before all others.
