@@ -12,9 +12,9 @@ from jobgate.plugins import Part
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.access import PermissionCache, Question
 from jobgate.prerequisites.content import content_of
-from jobgate.prerequisites.inject import annotate, inject
-from jobgate.prerequisites.item import RECORD, recorded
+from jobgate.prerequisites.inject import inject
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
+from jobgate.prerequisites.record import RECORD, annotate, recorded
 from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated, named_in
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, User

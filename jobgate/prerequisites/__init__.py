@@ -1,7 +1,8 @@
 """Prerequisites: data, hooks and storage that are published once, and that jobs name with values.
 
-- `models`: the kinds Prerequisite and ClusterPrerequisite
-- `item`: a stored Prerequisite or ClusterPrerequisite, its faults, and the annotation that records it
+- `names`: the kinds Prerequisite and ClusterPrerequisite, and how jobs name their objects; `models`: their shape
+- `item`: a stored Prerequisite or ClusterPrerequisite, and its faults
+- `record`: the annotation that records items
 - `problem`: a fault, with a stable reason
 - `reference`: references of jobs, pods and items to prerequisites
 - `values`: the valid values of template variables

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from jobgate.names import dns_subdomain
-from jobgate.prerequisites.models import CLUSTER, ENTRIES, NAMESPACED, RESOURCES, ReferenceSpec
+from jobgate.prerequisites.names import CLUSTER, ENTRIES, NAMESPACED, RESOURCES, ReferenceSpec
 from webhook import Path
 from webhook.values import mapping, metadata_of, parts, text
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from jobgate.prerequisites.item import Item, item_of
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
+from jobgate.prerequisites.names import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import Reference, reference
 from jobgate.prerequisites.values import fault_of_value, work_of

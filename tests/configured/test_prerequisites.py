@@ -12,7 +12,7 @@ from jobgate.jobs.prerequisites import wanted
 from jobgate.plugins import Crew
 from jobgate.pods import PodReviewer, digest_of
 from jobgate.pods.lookup import Lookup
-from jobgate.prerequisites.item import RECORD, read_record
+from jobgate.prerequisites.record import RECORD, read_record
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.corpus import CATALOGUE, jobs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item

@@ -16,7 +16,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.cli import main
-from jobgate.prerequisites.item import RECORD, read_record
+from jobgate.prerequisites.record import RECORD, read_record
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.e2e.cluster import User
 

@@ -15,7 +15,7 @@ from jobgate.pods.items import ItemReviewer
 from jobgate.prerequisites import item as item_module
 from jobgate.prerequisites import resolve as resolution
 from jobgate.prerequisites.item import FAULTS, faults, item_of
-from jobgate.prerequisites.models import NAMESPACED, RESOURCES
+from jobgate.prerequisites.names import NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.resolve import resolve, resolve_item
 from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, ItemStore, StoredItem

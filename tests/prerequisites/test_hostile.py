@@ -11,7 +11,7 @@ from jobgate.jobs.prerequisites import JOB_INSTANCES
 from jobgate.prerequisites import content, reference
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of
-from jobgate.prerequisites.models import CLUSTER
+from jobgate.prerequisites.names import CLUSTER
 from jobgate.prerequisites.problem import ProblemReason
 from jobgate.prerequisites.reference import listed
 from jobgate.prerequisites.resolve import resolve

@@ -12,8 +12,8 @@ from jobgate.jobs.status import taken_over
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
-from jobgate.prerequisites.item import RECORD, read_record
-from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.names import RESOURCES
+from jobgate.prerequisites.record import RECORD, read_record
 from jobgate.prerequisites.reference import ANNOTATION
 from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, wants
 from tests.prerequisites.test_jobs import dijob, others
