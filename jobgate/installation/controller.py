@@ -23,7 +23,7 @@ from jobgate.plugins import SECRET, ObjectType, installed
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES, Ssh
 from jobgate.prerequisites.models import DEFINED
-from jobgate.prerequisites.names import GROUP
+from jobgate.prerequisites.reference import GROUP
 
 ACCOUNT = "jobgate-controller"
 #: The Lease of the controller; the default of `jobgate control`.

@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.kind import JobKind
-from jobgate.prerequisites.names import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.record import RECORD, annotate, read_record, recorded
 from jobgate.prerequisites.reference import (
     ANNOTATION,
+    RECORD,
+    RESOURCES,
     Reference,
     ReferenceFields,
     TaskReferences,
+    annotate,
     asked,
     named_in,
+    read_record,
+    recorded,
 )
 from webhook import Default, Draft, Objects, Request, User
 from webhook.review import is_unchanged

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.podchecks.pod_security.policy import Standard, labels_of
-from jobgate.prerequisites.names import API_VERSION, NAMESPACED, RESOURCES
+from jobgate.prerequisites.reference import API_VERSION, NAMESPACED, RESOURCES
 from jobgate.rules.pod_security import NAMESPACES
 from webhook.values import metadata_of
 

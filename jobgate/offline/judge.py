@@ -20,8 +20,7 @@ from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline.files import is_item, is_namespace
 from jobgate.offline.spelling import suggestion
 from jobgate.offline.versions import ServedVersion, served
-from jobgate.prerequisites.names import API_VERSION, GROUP, RESOURCES
-from jobgate.prerequisites.reference import named_in, template_of
+from jobgate.prerequisites.reference import API_VERSION, GROUP, RESOURCES, named_in, template_of
 from webhook import (
     Cause,
     Invalid,

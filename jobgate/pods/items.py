@@ -13,9 +13,8 @@ from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE
 from jobgate.pods.access import PermissionCache
 from jobgate.prerequisites.item import causes as causes_of
 from jobgate.prerequisites.models import PrerequisiteSpec
-from jobgate.prerequisites.names import GROUP, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import reference
+from jobgate.prerequisites.reference import GROUP, NAMESPACED, RESOURCES, reference
 from jobgate.prerequisites.resolve import INSTANCES, Find, finder
 from webhook import Cause, Forbidden, Invalid, Objects, Path, Request, Response
 from webhook.values import mapping

@@ -15,9 +15,8 @@ from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
 from jobgate.prerequisites.models import PATTERNS_LIMIT, PrerequisiteSpec, TemplateVariable
-from jobgate.prerequisites.names import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import Reference, reference
+from jobgate.prerequisites.reference import CLUSTER, NAMESPACED, RESOURCES, Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
 from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value

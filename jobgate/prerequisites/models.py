@@ -24,7 +24,7 @@ from crdgen import (
     Version,
     core_type,
 )
-from jobgate.prerequisites.names import CLUSTER, ENTRIES, GROUP, NAMESPACED, VERSION, Name, References
+from jobgate.prerequisites.reference import CLUSTER, ENTRIES, GROUP, NAMESPACED, VERSION, Name, References
 
 #: The default shell of items, and the shell of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"

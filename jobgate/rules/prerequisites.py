@@ -20,10 +20,8 @@ from jobgate.jobs.prerequisites import (
     resolved_tasks,
     sources_of,
 )
-from jobgate.prerequisites.names import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.record import RECORD, read_record
-from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, named_in
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, RESOURCES, WORD, TaskReferences, named_in, read_record
 from jobgate.rules.templates import built_pods
 from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
 from webhook.text import short

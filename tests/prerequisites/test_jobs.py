@@ -13,8 +13,7 @@ from jobgate.kinds import installed
 from jobgate.plugins import Crew
 from jobgate.pods import digest_of
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.record import RECORD, read_record
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, read_record
 from jobgate.runner.rendering import rendered
 from jobgate.runner.subject import read
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants
