@@ -6,8 +6,9 @@ Some kinds have a field `prerequisites` in spec and tasks; for the others, an an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job, computed_once
@@ -113,8 +114,7 @@ def _record(job: Draft, items: Mapping[str, Item]) -> None:
         annotate(job, RECORD, recorded(items.values(), known))
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedTask:
+class ResolvedTask(Struct, frozen=True):
     """The resolved prerequisites of a task."""
 
     asked: TaskReferences

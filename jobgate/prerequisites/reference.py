@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -165,8 +164,7 @@ _OF_JOB = Path("spec") / WORD
 _Unread: TypeAlias = tuple[Path, Any, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceFields:
+class ReferenceFields(msgspec.Struct, frozen=True):
     """The fields in which the jobs of a kind name prerequisites.
 
     Attributes:
@@ -185,8 +183,7 @@ class ReferenceFields:
         return path.key(str(key)) if in_map else path / key
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReferences:
+class TaskReferences(msgspec.Struct, frozen=True):
     """The references of a task to prerequisites.
 
     Attributes:
