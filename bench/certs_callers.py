@@ -66,7 +66,7 @@ class Address:
 
 @dataclass
 class Tally:
-    """What a caller did.
+    """The calls of a caller.
 
     Attributes:
         done: calls with the expected response.
@@ -91,7 +91,7 @@ class Callers:
     """All callers, each in a thread. Use it in a `with`."""
 
     def __init__(self, plane: ControlPlane, port: int, pause: float) -> None:
-        """`port` is that of the servers' address; `pause` is the time between two calls of a caller, in seconds."""
+        """`port` is the port of the servers; `pause` is the time between two calls of a caller, in seconds."""
         self._plane, self._port, self._pause = plane, port, pause
         self._stop = threading.Event()
         works = {"admissions": self._admit, "handshakes": self._greet, "kept": self._keep}
@@ -250,7 +250,7 @@ def broken() -> dict[str, Any]:
 
 
 def defaulted(status: int, answer: dict[str, Any]) -> str:
-    """Return what is wrong with the response to a valid job, or an empty text."""
+    """Return the fault of the response to a valid job, or an empty text."""
     if status != http.HTTPStatus.CREATED:
         return f"a sound job: {status} {answer.get('message')}"
     name = answer["spec"]["tasks"][0].get("name")
@@ -258,7 +258,7 @@ def defaulted(status: int, answer: dict[str, Any]) -> str:
 
 
 def refused(status: int, answer: dict[str, Any]) -> str:
-    """Return what is wrong with the response to a broken job, or an empty text."""
+    """Return the fault of the response to a broken job, or an empty text."""
     message = str(answer.get("message"))
     if status < http.HTTPStatus.BAD_REQUEST:
         return f"a broken job: {status}, and must be refused"

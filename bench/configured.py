@@ -1,4 +1,4 @@
-"""What configured kinds cost a server, at its start and for each review: `python -m bench.configured`.
+"""The cost of configured kinds for a server, at its start and for each review: `python -m bench.configured`.
 
 Each start is a process of its own, which reads the files and creates and compiles the kinds as `jobgate serve` does.
 The reviews are of Volcano's jobs and of TorchJobs, by the built-in kinds and by descriptions of the same kinds.

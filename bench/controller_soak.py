@@ -242,7 +242,7 @@ def _jobs(namespace: str) -> str:
 
 
 def _memory(pid: int | None) -> int:
-    """Return what a process has in memory, in MiB."""
+    """Return the memory of a process, in MiB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.split("VmRSS:")[1].split()[0]) // 1024
 

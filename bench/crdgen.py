@@ -16,7 +16,7 @@ from crdgen import Doc, Model, PodTemplate, crd
 from crdgen.resource.resource import of
 
 KINDS = 200
-#: Limits in seconds: for DIJob's CRD, and for those of all kinds.
+#: Limits in seconds: for DIJob's CRD, and for the CRDs of all kinds.
 ONE_WITHIN, ALL_WITHIN = 1.5, 10.0
 _CODE = "import crdgen; from jobgate.kinds.dijob import DIJOB; crdgen.to_yaml(crdgen.crd(DIJOB.resource))"
 

@@ -1,4 +1,4 @@
-"""What hostile objects do to the memory of each process: `python -m bench.hostile`.
+"""The memory of each process with hostile objects: `python -m bench.hostile`.
 
     python -m bench.hostile [--sort NAME] [--count N] [--write]
 
@@ -133,7 +133,7 @@ class Sort:
 
 
 def _short_of_pods(api: ClusterApi) -> None:
-    """Run a job whose batch Jobs have too few pods: then the runner reads the Events of its namespace."""
+    """Run a job with too few pods in its batch Jobs: then the runner reads the Events of its namespace."""
     _done(api.post(_DIJOBS, _job({"name": "short"})))
     wait_for(lambda: api.get(_BATCH)[1]["items"], 300, what="the runner makes the batch Jobs")
     for batch in api.get(_BATCH)[1]["items"]:
@@ -271,7 +271,7 @@ def stored_copies(plane: ControlPlane, sort: Sort, count: int) -> Iterator[Calla
     def put(version: str) -> None:
         value = original.replace(b"version-1", version.encode())
         for number in range(int(_NUMBER) + 1, int(_NUMBER) + count):
-            # Texts of the same length: etcd has what is not JSON as protobuf.
+            # Texts of the same length: etcd stores everything except JSON as protobuf.
             copied = value.replace(_NUMBER.encode(), str(number).encode()).replace(uid, str(UUID(int=number)).encode())
             etcd.put(key.replace(_NUMBER, str(number)), copied)
 

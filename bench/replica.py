@@ -34,7 +34,7 @@ class Replica:
     descriptors: list[int] = field(default_factory=list)
 
     def measure(self, known: int = 0) -> None:
-        """Record memory in MiB, and the number of descriptors without those of `known` connections.
+        """Record memory in MiB, and the number of descriptors, except `known` connections.
 
         Raises:
             FileNotFoundError: the process is gone.

@@ -155,7 +155,7 @@ class Audit:
         self._read = 0
 
     def taken(self) -> Counter[str]:
-        """Return the requests since the last call, by verb and resource, without those of the Lease and watches."""
+        """Return the requests since the last call, by verb and resource, except for the Lease and watches."""
         with self._log.open("rb") as log:
             log.seek(self._read)
             lines = log.read().splitlines(keepends=True)
@@ -449,7 +449,7 @@ def main() -> int:
             if make is run:
                 process = stack.enter_context(runner(plane, folder / "runner.log"))
                 processes["runner"] = Server("runner", 0, process.pid)
-                # As soon as one job has run, the runner knows all that there is.
+                # After the first job, the runner has listed all objects.
                 load.at_once("first", run, argparse.Namespace(**{**vars(asked), "jobs": 1}))
             runs[name] = load.at_once(where, make, asked)
         churn = []

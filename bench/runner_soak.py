@@ -433,7 +433,7 @@ def _until(condition: Callable[[], Any], seconds: float, world: Soak) -> None:
 
 
 def _settled(world: Soak, seconds: float) -> list[str]:
-    """Wait until nothing is wrong; return what is wrong at the end."""
+    """Wait until there are no faults; return the faults that are left."""
     end = time.monotonic() + seconds
     while True:
         world.act()

@@ -226,7 +226,7 @@ async def every(soak: Soak, seconds: float, what: str, work: Callable[[], Awaita
 
 
 async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """Run it, and return the figures and what is wrong."""
+    """Run it, and return the figures and the faults."""
     certificates = Certificates(folder)
     drained = "--drain-seconds=1"
     with ExitStack() as stack:
@@ -282,7 +282,7 @@ async def run(minutes: float, folder: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
-    """Return what is printed."""
+    """Return the output."""
     waits = sorted(soak.waits)
     return {
         "requests": soak.honest.done,
@@ -297,7 +297,7 @@ def figures(soak: Soak, replica: Replica) -> dict[str, Any]:
 
 
 def wrong(soak: Soak, replica: Replica) -> list[str]:
-    """Return what breaks a bound."""
+    """Return the broken bounds."""
     waits = sorted(soak.waits)
     faults = [f"a failure: {failure}" for failure in soak.honest.failures]
     if waits[len(waits) * 99 // 100] > P99:

@@ -57,7 +57,7 @@ class ClusterObjects:
         return f"{self.collection(document['apiVersion'], document['kind'], home)}/{metadata['name']}"
 
     def stored(self, document: Mapping[str, Any], namespace: str = "default") -> dict[str, Any] | None:
-        """Return an object as it is stored, or None if it is not stored."""
+        """Return the stored object, or None."""
         status, answer = self._api.get(self.path(document, namespace))
         assert status in {200, 404}, answer
         return answer if status == 200 else None

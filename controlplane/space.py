@@ -23,7 +23,7 @@ class Space:
         return f"{root}/namespaces/{self.name}/{resource}" + (f"/{name}" if name else "")
 
     def create(self, resource: str, body: Object, group: str = "") -> Object:
-        """Create the object, and return it as it is stored; fail if it is rejected."""
+        """Create the object, and return the stored object; fail if it is rejected."""
         status, answer = self.api.post(self.path(resource, group=group), body)
         assert status == 201, answer
         return answer

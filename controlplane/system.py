@@ -37,7 +37,7 @@ TESTS = frozenset(PACKAGES) - BENCHMARKS
 #: Seconds to wait for the locks of apt and dpkg, and for one attempt.
 WAIT = 600.0
 _RETRY_PERIOD = 1.0
-#: The message for locks that apt-get does not wait for by itself: those of package files and package lists.
+#: The message for the locks of package files and package lists: apt-get does not wait for them by itself.
 _LOCKED = "Could not get lock"
 
 

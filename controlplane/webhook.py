@@ -27,7 +27,7 @@ _START_WAIT = 90.0
 EXAMPLES = Path(__file__).parents[1] / "examples"
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
-#: The kind of a job by which is seen whether the API server calls the webhook yet.
+#: The kind of a job that shows whether the API server calls the webhook yet.
 _PROBED = built_in()[0]
 #: A mount that only the webhook rejects: the pod has no such volume.
 _NO_VOLUME = "no-such-volume"

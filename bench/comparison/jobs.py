@@ -119,7 +119,7 @@ _SPECS: dict[str, Callable[[int, int], tuple[str, dict[str, Any]]]] = {
     "MxJob": _mxjob,
     "TorchJob": _torchjob,
 }
-#: The kinds, and those whose jobs can have any number of tasks.
+#: The kinds, and the kinds with any number of tasks.
 KINDS, ANY_SIZE = tuple(_SPECS), ("DIJob", "Job")
 
 

@@ -175,7 +175,7 @@ SCENARIOS: tuple[Review, ...] = (
     Scenario("TorchJob", 3, warned=True),
     Pods(),
 )
-#: Scenarios of a quick run: those with a target.
+#: Scenarios of a quick run: all that have a target.
 QUICK: tuple[Review, ...] = tuple(
     each for each in SCENARIOS if each in {*_DIJOBS.values(), *_WARNED.values(), *_VCJOBS.values()} and not each.large
 )

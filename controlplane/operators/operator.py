@@ -1,4 +1,4 @@
-"""The base of all operators: create the objects that a job lacks, and delete those that it should not have."""
+"""The base of all operators: create the missing objects of a job, and delete its surplus objects."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from controlplane.client import JSON_PATCH, ClusterApi
 from controlplane.operators.resources import Child, Object, Resource, is_terminating, owner_uids
 
-# The existing objects of a job, by resource, without those that are being deleted.
+# The existing objects of a job, by resource, except objects that are being deleted.
 Present = Mapping[Resource, Sequence[Object]]
 
 # How often Kubernetes' Go client repeats a request that gets 429 (Too Many Requests).
@@ -19,7 +19,7 @@ _MOST_RETRIES = 10
 
 @dataclass
 class SyncReport:
-    """What a sync did. Objects are named as kubectl names them: `pods/walker-learner-0`."""
+    """The changes of a sync. Objects are named as kubectl names them: `pods/walker-learner-0`."""
 
     created: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)

@@ -108,7 +108,7 @@ def pod_name(job: Mapping[str, Any], task: Mapping[str, Any], index: int) -> str
 
 
 def pod(job: Mapping[str, Any], task: Mapping[str, Any], index: int, volume_names: Sequence[str]) -> Object:
-    """Metadata and spec of one replica of a task: those of the template, with the job's additions."""
+    """Metadata and spec of one replica of a task: the template with the job's additions."""
     template = copy.deepcopy(task["template"])
     about, spec = template.get("metadata") or {}, template["spec"]
     inherited = {name: job["spec"].get(name) for name in ("schedulerName", "priorityClassName")}

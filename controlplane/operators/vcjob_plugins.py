@@ -29,7 +29,7 @@ _FORCED = {"mpi": ("svc", "ssh"), "pytorch": ("svc",), "tensorflow": ("svc",), "
 
 
 def plugins_of(job: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """The plugins of a job and their arguments, with those that other plugins turn on."""
+    """The plugins of a job and their arguments, with the plugins that other plugins turn on."""
     plugins: dict[str, Sequence[str]] = dict(job["spec"].get("plugins") or {})
     for name in list(plugins):
         for forced in _FORCED.get(name, ()):

@@ -21,7 +21,7 @@ _UNSUPPORTED = ("timestamps", "sinceSeconds", "sinceTime", "previous")
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print the errors of this program, and not those of clients: no certificate, a closed connection."""
+        """Print the errors of this program, but no errors of clients: no certificate, a closed connection."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -95,7 +95,7 @@ def _answer(
                 content = b"".join(lines[max(len(lines) - int(query["tailLines"]), 0) :])
             request.wfile.write(content[: int(query["limitBytes"])] if "limitBytes" in query else content)
             while follow:
-                # Asked first: what is written before its end is read below.
+                # Asked first: everything that is written before the end is read below.
                 follow = runs(steps[1], steps[2], steps[3])
                 request.wfile.write(file.read())
                 request.wfile.flush()

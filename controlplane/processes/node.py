@@ -101,7 +101,7 @@ class ProcessNode:
         return log.read_text(encoding="utf-8", errors="replace") if log else ""
 
     def stop_kubelet(self) -> None:
-        """Do nothing any more, as a node whose kubelet has stopped. The containers go on."""
+        """Do nothing any more, like a node without a kubelet. The containers go on."""
         self._stopped.set()
 
     def start_kubelet(self) -> None:

@@ -36,7 +36,7 @@ class Holder:
     """A process that holds namespaces; when it ends, all processes in them end."""
 
     def __init__(self, setup: str, *spaces: str, life: float = LIFE, within: "Holder | None" = None) -> None:
-        """Create the namespaces for `life` seconds, inside those of `within` if given, and run the setup in them."""
+        """Create the namespaces for `life` seconds, inside `within` if given, and run the setup in them."""
         self.life = life
         entered = within.enter("--net") if within else []
         script = f"{setup} && echo ready && exec sleep {life:.0f}"

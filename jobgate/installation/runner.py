@@ -182,8 +182,7 @@ def _rules(kinds: Iterable[JobKind]) -> list[Any]:
 
 def _creating(creators: Sequence[JobKind], then: list[Any]) -> list[If]:
     """Return what is installed if the runner creates jobs from the objects of these kinds."""
-    plurals = [f"{plural}.{group}" for group, plural in _made(creators)]
-    tests = (*map(kind_on, creators), *(has(_RUN, plural) for plural in plurals))
+    tests = (*map(kind_on, creators), *(has(_RUN, f"{plural}.{group}") for group, plural in _made(creators)))
     return [If(all_of(*tests), then)] if tests else []
 
 
@@ -339,7 +338,7 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         QUEUEING_FLAG,
         If(_QUEUES, f"--queues={_FOLDERS}/queues/{_QUEUES_FILE}"),
         If(_NOTIFIES, f"--notify-secret={_FOLDERS}/notify/secret"),
-        If(setting("notify"), joined("--notify=", setting("notify"))),
+        If(all_of(_NOTIFIES, setting("notify")), joined("--notify=", setting("notify"))),
         If(_SERVES, joined("--di-server-url=https://", SERVER, ".", NAMESPACE, ".", setting("cluster_domain"))),
         If(_SERVES, f"--di-server-tls={_FOLDERS}/di-server"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),

@@ -36,7 +36,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class More(TypedDict, total=False):
-    """Optional attributes of `webhook.Kind` and `JobKind`, which few kinds set."""
+    """Optional attributes of `webhook.Kind`, which few kinds set."""
 
     fields: Mapping[str, str | tuple[str, ...]]
     settings: type[BaseModel] | None
@@ -44,8 +44,6 @@ class More(TypedDict, total=False):
     versions: Mapping[str, OtherVersion]
     older: Rewrite | None
     reviewed: Mapping[str, tuple[str, ...]]
-    creates: JobKind | None
-    part: str
 
 
 def looks_up(*resources: str) -> Callable[[Function], Function]:

@@ -16,8 +16,6 @@ from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import first_of, shown
 
-#: Maximum number of names that are compared with missing ones, for hints.
-COMPARED: Final = 1000
 #: Maximum number of tasks in a message.
 NAMED_TASKS: Final = 8
 
@@ -49,7 +47,7 @@ def _waiting_of(tasks: Iterable[Task]) -> Sequence[_Waiting]:
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
     known = {task.name: task for task in job.all_tasks if task.name}
-    left = COMPARED // max(len(known), 1)
+    left = 1000 // max(len(known), 1)  # hints, each for as many comparisons as there are names
     for waiting in _waiting(job):
         for place, name, written in waiting.names:
             if name not in known:

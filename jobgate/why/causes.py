@@ -227,10 +227,10 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     nodes, running = seen.all(NODES), seen.all(PODS) if Ref(PODS) in seen.lists else None
     pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
     found, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
-    said = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
-    unplaced = [(name, spec_of(pods[name].document)) for name in said]
+    unscheduled = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
+    unplaced = [(name, spec_of(pods[name].document)) for name in unscheduled]
     lacking = [*causes_of_nodes(unplaced, nodes or (), running)] if nodes is not None else []
-    yield from (cause._replace(detail=f"the scheduler reports: {said[cause.pods[0]]}") for cause in lacking)
+    yield from (cause._replace(detail=f"the scheduler reports: {unscheduled[cause.pods[0]]}") for cause in lacking)
     known = {name for cause in lacking for name in cause.pods}
     for cause in found:
         names = tuple(name for name in cause.pods if name not in known)

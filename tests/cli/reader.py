@@ -20,8 +20,8 @@ async def main() -> None:
 
 def peak() -> int:
     """Return the most memory that this process took: not `ru_maxrss`, which begins with what its parent took."""
-    (found,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    return int(found) // 1024
+    (result,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return int(result) // 1024
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
 from jobgate.cli.audit import ListedObjects
-from jobgate.kinds import built_in
+from jobgate.kinds import installed
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from tests.kinds.dijob import jobs
 
@@ -30,7 +30,7 @@ def run(plane: ControlPlane, namespace: str, *flags: str) -> Result:
     return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
-def test_stored_jobs_are_told_by_job_and_rule(
+def test_stored_jobs_are_reported_by_job_and_rule(
     controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str
 ) -> None:
     install(cluster_api)
@@ -49,7 +49,7 @@ def test_stored_jobs_are_told_by_job_and_rule(
     assert "sound" not in result.output
 
     as_json: dict[str, Any] = json.loads(run(controlplane, namespace, "--output", "json").stdout)
-    faults = {one["name"]: [fault["rule"] for fault in one["faults"]] for one in as_json["jobs"]}
+    faults = {job["name"]: [fault["rule"] for fault in job["faults"]] for job in as_json["jobs"]}
     assert "at_most_one_task_of_each_type" in faults["broken"]
     assert faults["sound"] == []
 
@@ -77,7 +77,7 @@ def test_who_may_list_jobs_and_no_namespaces_is_told_what_is_not_looked_up(
 ) -> None:
     install(cluster_api)
     who, group = "auditor", "rbac.authorization.k8s.io"
-    groups = sorted({kind.group for kind in built_in()})
+    groups = sorted({kind.group for kind in installed()})
     rules = [{"apiGroups": groups, "resources": ["*"], "verbs": ["list"]}]
     subject = {"kind": "User", "name": who, "apiGroup": group}
     role = {"kind": "ClusterRole", "name": who, "apiGroup": group}

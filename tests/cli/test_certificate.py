@@ -1,4 +1,4 @@
-"""Where the server's certificate comes from: what is taken and rejected, a Secret on a real API server, and signals."""
+"""The source of the server's certificate: accepted and rejected certificates, a Secret on a real API server, signals."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def secret(generation: Generation, number: int, namespace: str = "jobgate-system
     }
 
 
-# What is said on the command line
+# Options of the command line
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_files_without_the_wanted_name_end_the_server(tmp_path: Path) -> None:
     assert "must hold jobgate-webhook.elsewhere.svc" in " ".join(result.output.split())
 
 
-# What a Secret says, with an API server that is played
+# Certificates in a Secret, with a simulated API server
 
 
 class Played:
@@ -147,9 +147,9 @@ class Watched:
         return self.certificates.served is not None and self.certificates.served.generation == generation
 
     def counted(self, result: str) -> float:
-        found = self.metrics.registry.get_sample_value("jobgate_certificate_reloads_total", {"result": result})
-        assert found is not None
-        return found
+        results = self.metrics.registry.get_sample_value("jobgate_certificate_reloads_total", {"result": result})
+        assert results is not None
+        return results
 
     async def end(self) -> None:
         for task in self._tasks:
@@ -232,8 +232,8 @@ class Process:
         self.port, self.health_port = line["port"], line["healthPort"]
 
     def lines(self, message: str) -> list[dict[str, Any]]:
-        found = [line for line in self.log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        return [line for line in map(json.loads, found) if line["message"] == message]
+        result = [line for line in self.log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        return [line for line in map(json.loads, result) if line["message"] == message]
 
     def readiness(self) -> str:
         try:
@@ -259,7 +259,7 @@ class Process:
         return self.process.wait(PATIENCE)
 
 
-#: The command on a disk that cannot be written: that of a container, or one that is full. Only where temporary files
+#: The command on a read-only or full disk, as in a container. Only where temporary files
 #: are can be written, because the client of the API server puts a kubeconfig's own certificates there; a pod has none.
 ON_A_FULL_DISK = """
 import errno, os, sys, tempfile
@@ -299,7 +299,7 @@ def serving(kubeconfig: Path, namespace: str, folder: Path) -> Iterator[Process]
 
 @pytest.fixture
 def reader(controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str) -> Path:
-    """The kubeconfig of one who may read the one Secret, and nothing else."""
+    """The kubeconfig of a user who may read this Secret, and nothing else."""
     user = f"reader-{namespace}"
     prefix = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
     rule = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [NAME], "verbs": ["get", "list", "watch"]}
@@ -315,9 +315,9 @@ def reader(controlplane: ControlPlane, cluster_api: ClusterApi, namespace: str) 
 
 
 def stored(generation: Generation, number: int, namespace: str) -> dict[str, Any]:
-    found = secret(generation, number, namespace)
-    del found["metadata"]["resourceVersion"]
-    return found
+    result = secret(generation, number, namespace)
+    del result["metadata"]["resourceVersion"]
+    return result
 
 
 def test_a_secret_is_served_without_a_disk_as_it_comes_changes_goes_and_comes_back(
@@ -351,7 +351,7 @@ def test_a_secret_is_served_without_a_disk_as_it_comes_changes_goes_and_comes_ba
         assert cluster_api.post(path, stored(third, 3, namespace))[0] == 201
         wait_for(lambda: server.shows(third, name), PATIENCE, what="the third certificate")
         kept = [file.read_bytes() for file in (tmp_path / "credentials").rglob("*") if file.is_file()]
-        assert not any(one.certificate in file for file in kept for one in (first, second, third))
+        assert not any(each.certificate in file for file in kept for each in (first, second, third))
         assert server.stop() == 0
         assert "PRIVATE" not in server.log.read_text()
 

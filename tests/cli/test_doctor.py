@@ -82,7 +82,7 @@ def test_an_address_without_a_port_is_rejected(kubeconfig: Path) -> None:
     assert "must be HOST:PORT" in result.stderr
 
 
-def test_a_sound_installation_is_told_with_what_was_taken_for_right(
+def test_a_sound_installation_is_reported_with_what_was_taken_for_right(
     recorded: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looking_at(recorded.copy(), monkeypatch)
@@ -92,7 +92,7 @@ def test_a_sound_installation_is_told_with_what_was_taken_for_right(
     assert "kinds: dijobs.diengine.opendilab.org, " in result.stdout
 
 
-def test_faults_are_told_with_where_they_are_and_how_to_mend_them(
+def test_faults_are_reported_with_where_they_are_and_how_to_fix_them(
     recorded: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = recorded.copy()
@@ -106,14 +106,16 @@ def test_faults_are_told_with_where_they_are_and_how_to_mend_them(
     assert result.stdout.splitlines()[-1] == "1 fault found in what was checked"
 
 
-def test_notices_are_told_and_are_no_fault(recorded: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notices_are_reported_and_are_no_fault(recorded: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world = recorded.copy()
     faults.all_ignore(world)
     looking_at(world, monkeypatch)
     result = run("--output=json")
     document = json.loads(result.stdout)
     assert (result.exit_code, document["healthy"]) == (0, True)
-    assert [(one["id"], one["severity"]) for one in document["findings"]] == [("failure-policy-ignores", "notice")]
+    assert [(finding["id"], finding["severity"]) for finding in document["findings"]] == [
+        ("failure-policy-ignores", "notice")
+    ]
     assert document["installation"]["failurePolicy"] == "Ignore"
 
 

@@ -28,7 +28,7 @@ print(json.dumps([(one.exit_code, one.output, repr(one.exception)) for one in do
 
 
 class Answer(NamedTuple):
-    """What came of a command."""
+    """The result of a command."""
 
     code: int
     output: str
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 def _required(name: str, extras: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the distributions that one requires, and those that they require."""
+    """Yield the distributions that a distribution requires, directly or indirectly."""
     for text in distribution(name).requires or ():
         requirement = Requirement(text)
         marker = requirement.marker
@@ -80,7 +80,7 @@ def _run(folder: Path, *commands: Sequence[str]) -> list[Answer]:
         timeout=240,
         check=True,
     )
-    return [Answer(*one) for one in json.loads(result.stdout)]
+    return [Answer(*load) for load in json.loads(result.stdout)]
 
 
 #: A command, the extras with which it runs, and what it then says; none of these reaches a cluster.
@@ -107,15 +107,15 @@ def extra(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return name, _run(folder, *(arguments for arguments, _, _ in _COMMANDS))
 
 
-@pytest.mark.parametrize("index", range(len(_COMMANDS)), ids=[" ".join(one[0][:2]) for one in _COMMANDS])
+@pytest.mark.parametrize("index", range(len(_COMMANDS)), ids=[" ".join(each[0][:2]) for each in _COMMANDS])
 def test_an_extra_runs_its_commands_and_others_name_the_extra_that_they_need(
     extra: tuple[str, list[Answer]], index: int
 ) -> None:
-    (name, answers), (_, extras, said) = extra, _COMMANDS[index]
+    (name, answers), (_, extras, result) = extra, _COMMANDS[index]
     code, output, error = answers[index]
     assert error == "None" or error.startswith("SystemExit("), error
     if name in extras:
-        assert said in output
+        assert result in output
         assert "resource not installed" not in output
     else:
         assert (code, "is not installed: pip install 'jobgate[" in output) == (2, True)

@@ -39,7 +39,7 @@ def test_a_file_that_fits_is_told_so() -> None:
     assert result.output == f"{NAME}: compatible\n"
 
 
-def test_a_file_that_does_not_fit_is_told_by_field(tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_is_reported_by_field(tmp_path: Path) -> None:
     file = tmp_path / "crds.yaml"
     file.write_text(yaml.safe_dump(lacking()))
     result = fit(str(file))
@@ -47,7 +47,7 @@ def test_a_file_that_does_not_fit_is_told_by_field(tmp_path: Path) -> None:
     assert result.output == f"{NAME}: not compatible\n  * spec.jobMode: dropped: the schema has no such field\n"
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "other.yaml"
     file.write_text("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n")
     assert fit(str(file)).exit_code == 2

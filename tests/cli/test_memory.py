@@ -1,4 +1,4 @@
-"""What the server takes at its start in a cluster that stores large jobs."""
+"""The memory of the server at its start in a cluster that stores large jobs."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ MIB = 1024 * 1024
 def job(number: int, tasks: int) -> bytes:
     """A stored DIJob of a MiB in so many tasks."""
     container = {"name": "main", "image": "ding", "args": ["x" * (MIB // tasks - 110)]}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "apiVersion": DIJOB.gvk.api_version,
         "kind": "DIJob",
         "metadata": {"name": f"job-{number}", "namespace": "team", "uid": f"uid-{number}", "resourceVersion": "1"},
@@ -32,23 +32,25 @@ def job(number: int, tasks: int) -> bytes:
             ],
         },
     }
-    return json.dumps(found).encode()
+    return json.dumps(result).encode()
 
 
 def limit() -> int:
     """The memory limit of the server's Deployment, in MiB."""
-    found = objects(installed(), Installation(crds=False))
-    (server,) = [one for one in found if (one["kind"], one["metadata"]["name"]) == ("Deployment", "jobgate-webhook")]
+    result = objects(installed(), Installation(crds=False))
+    (server,) = [
+        each for each in result if (each["kind"], each["metadata"]["name"]) == ("Deployment", "jobgate-webhook")
+    ]
     text: str = server["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]["memory"]
     return int(text.removesuffix("Mi"))
 
 
 @pytest.mark.parametrize("count, tasks", [(200, 10), (40, 1000), (10, 3000)])
 async def test_many_stored_jobs_of_a_mebibyte_fit_into_the_memory_limit(count: int, tasks: int, tmp_path: Path) -> None:
-    found = [job(number, tasks) for number in range(count)]
-    assert all(0.95 * MIB < len(one) < 1.2 * MIB for one in found)
+    results = [job(number, tasks) for number in range(count)]
+    assert all(0.95 * MIB < len(each) < 1.2 * MIB for each in results)
     kubeconfig = tmp_path / "kubeconfig"
-    async with serving(Listing(dijobs=found)) as listing:
+    async with serving(Listing(dijobs=results)) as listing:
         kubeconfig.write_text(
             yaml.safe_dump(
                 {
@@ -66,5 +68,5 @@ async def test_many_stored_jobs_of_a_mebibyte_fit_into_the_memory_limit(count: i
         )
         output, _ = await asyncio.wait_for(child.communicate(), 300)
     taken = int(output)
-    # What 200 jobs of the largest digest may take more than these is left.
+    # Leaves the room that 200 jobs with the largest digest take beyond these.
     assert taken + 200 * LIMIT // MIB < limit()

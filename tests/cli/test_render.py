@@ -25,19 +25,21 @@ def jobgate(*arguments: str) -> Result:
 def test_what_would_be_made_is_printed(arguments: list[str], expected: list[str]) -> None:
     done = jobgate("render", *arguments)
     assert done.exit_code == 0, done.output
-    assert [f"{one['kind']}/{one['metadata']['name']}" for one in yaml.safe_load_all(done.stdout)] == expected
+    assert [
+        f"{document['kind']}/{document['metadata']['name']}" for document in yaml.safe_load_all(done.stdout)
+    ] == expected
 
 
 def test_a_task_that_waits_is_printed_as_suspended() -> None:
     done = jobgate("render", "examples/dijob/dependencies.yaml")
-    jobs = [one for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Job"]
-    assert {one["spec"]["suspend"] for one in jobs} == {False, True}
+    jobs = [document for document in yaml.safe_load_all(done.stdout) if document["kind"] == "Job"]
+    assert {job["spec"]["suspend"] for job in jobs} == {False, True}
 
 
 @pytest.mark.parametrize(
     ("file", "code"), [("examples/dijob/broken/four-faults.yaml", 1), ("examples/prerequisites/items.yaml", 2)]
 )
-def test_what_cannot_be_rendered_is_said_by_the_exit_status(file: str, code: int) -> None:
+def test_what_cannot_be_rendered_is_reported_by_the_exit_status(file: str, code: int) -> None:
     assert Path(file).exists()
     assert jobgate("render", file).exit_code == code
 
@@ -57,7 +59,7 @@ def test_a_review_warns_of_a_job_that_nothing_runs() -> None:
 
 
 def _gang(kind: str, version: str, **spec: object) -> str:
-    """Return a job of two tasks of which one has a priority class."""
+    """Return a job of two tasks; one has a priority class."""
     pods = {"containers": [{"name": "di-container", "image": "i"}], "restartPolicy": "Never"}
     urgent = {"name": "a", "replicas": 1, "template": {"spec": {**pods, "priorityClassName": "urgent"}}}
     other = {"name": "b", "replicas": 2, "template": {"spec": pods}}
@@ -95,16 +97,16 @@ SOUND = Path("examples/dijob/minimal.yaml").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("command", ["explain", "render", "review"])
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (SOUND.replace("v2alpha1", "v1alpha1"), "set apiVersion to diengine.opendilab.org/v2alpha1"),
         (SOUND.replace("kind: DIJob", "kind: DiJob"), "is not a kind of diengine.opendilab.org/v2alpha1"),
         (SOUND.replace("name: minimal", "name: ''"), "DIJob (no name): "),
     ],
 )
-def test_each_command_says_why_a_job_is_denied(command: str, text: str, said: str) -> None:
+def test_each_command_says_why_a_job_is_denied(command: str, text: str, message: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input=text)
-    assert (done.exit_code, said in done.output) == (1, True), done.output
+    assert (done.exit_code, message in done.output) == (1, True), done.output
 
 
 @pytest.mark.parametrize("command", ["explain", "render", "convert", "review"])
@@ -114,19 +116,19 @@ def test_each_command_warns_of_a_duplicate_key(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["explain", "render", "convert"])
-def test_a_file_that_is_not_yaml_is_said_by_its_place_alone(command: str) -> None:
+def test_a_file_that_is_not_yaml_is_reported_by_its_place_alone(command: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input="a: [")
     assert (done.exit_code, done.output.partition(": ")[0]) == (2, "<stdin>:2:1"), done.output
 
 
 @pytest.mark.parametrize("command", ["explain", "render"])
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("", "<stdin>: contains no object"), ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "nothing was ")],
 )
-def test_each_command_fails_without_a_job(command: str, text: str, said: str) -> None:
+def test_each_command_fails_without_a_job(command: str, text: str, message: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input=text)
-    assert (done.exit_code, done.stderr.startswith(said)) == (2, True), done.output
+    assert (done.exit_code, done.stderr.startswith(message)) == (2, True), done.output
 
 
 @pytest.mark.parametrize("command", ["explain", "render"])

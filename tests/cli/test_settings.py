@@ -1,4 +1,4 @@
-"""The settings of an installation: what is taken, what is rejected and why, and what a running server reads again."""
+"""The settings of an installation: accepted and rejected values, and the settings that a running server reads again."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ SLIP = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: lib, mou
 
 
 class Server:
-    """What a reloader gives settings to."""
+    """A receiver of the settings that a reloader reads."""
 
     settings = Settings(operator_can=frozenset({"dijobs/preemptible"}))
 
@@ -118,7 +118,7 @@ def test_what_names_no_settings_of_a_kind_is_rejected(value: str, expected: str)
         (SLIP, "accelerators[nvidia.com/gpu].volumes[0].hostPath: must be an absolute path"),
     ],
 )  # fmt: skip
-def test_a_file_that_does_not_fit_is_told_by_place(content: str | bytes, expected: str, tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_is_reported_by_place(content: str | bytes, expected: str, tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert expected in complaint(review("--kind-settings", f"{PLURAL}={file}"))
@@ -182,7 +182,7 @@ def swap(folder: Path, version: str, content: str) -> None:
 
 
 def looking(server: Server, file: KindFile) -> Callable[[], None]:
-    """Return what checks the file once."""
+    """Return a function that checks the file once."""
     (reloader,) = settings_reloaders(server, [file])
     return lambda: asyncio.run(reloader.check())
 
@@ -211,7 +211,7 @@ def test_what_did_not_change_does_not_replace_settings(mounted: KindFile) -> Non
     assert server.settings is settings
 
 
-def test_a_slip_is_told_once_and_the_last_good_settings_stay(
+def test_a_slip_is_reported_once_and_the_last_good_settings_stay(
     mounted: KindFile, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server()
@@ -299,7 +299,7 @@ def test_a_kind_that_is_left_out_is_not_reviewed() -> None:
     [("--without-plugin", "shh", "env, svc, ssh"), ("--without-plugin", "queueing", "env, svc, ssh"),
      ("--without-kind", "dijobs", "dijobs.diengine.opendilab.org")],
 )  # fmt: skip
-def test_a_slip_does_not_leave_on_what_somebody_wants_off(flag: str, slip: str, known: str) -> None:
+def test_a_slip_does_not_leave_on_what_someone_wants_off(flag: str, slip: str, known: str) -> None:
     result = complaint(asking(flag, slip))
     assert f"'{slip}' must be one of" in result
     assert known in result
@@ -312,7 +312,7 @@ def test_a_limit_is_read_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("conexions=3", "'conexions' must be one of body, small, buffered"),
         ("connections=1.5", "'connections=1.5': connections must be a whole number above 0"),
@@ -322,8 +322,8 @@ def test_a_limit_is_read_by_its_name() -> None:
         ("body", "'body': body must be a whole number above 0"),
     ],
 )
-def test_a_limit_that_is_none_is_an_error(written: str, said: str) -> None:
-    with pytest.raises(click.BadParameter, match=said):
+def test_a_limit_that_is_none_is_an_error(written: str, message: str) -> None:
+    with pytest.raises(click.BadParameter, match=message):
         limits_of((written,))
 
 
@@ -340,7 +340,7 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--queueing", "foo"], "'foo' must be one of kubernetes, kueue, coscheduling or volcano"),
         (["--operator-can", "foo"], "'foo' must begin with one of dijobs/, jobs/, mxjobs/, torchjobs/"),
@@ -350,14 +350,14 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
 )
 @pytest.mark.parametrize("command", ["review", "manifests"])
 def test_a_value_that_names_nothing_is_rejected_with_the_possible_ones(
-    command: str, arguments: list[str], said: str
+    command: str, arguments: list[str], message: str
 ) -> None:
     file = ["examples/dijob/full.yaml"] if command == "review" else []
     done = CliRunner().invoke(main, [command, *arguments, *file])
-    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
 
 
-def test_an_invalid_value_in_the_settings_file_is_said_with_the_file(tmp_path: Path) -> None:
+def test_an_invalid_value_in_the_settings_file_is_reported_with_the_file(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("mode: foo\n")
     done = CliRunner().invoke(main, ["--config", str(config), "review", "examples/dijob/minimal.yaml"])

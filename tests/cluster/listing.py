@@ -12,9 +12,9 @@ from jobgate.cluster.client import Client
 
 
 class Listing:
-    """What is listed at each path, and how often it was asked with which limit."""
+    """The lists at each path, and the limits of the requests for them."""
 
-    #: What a watch sends before it ends, in parts; nothing for one that stays open.
+    #: The parts that a watch sends before it ends; none for a watch that stays open.
     events: Sequence[bytes] = ()
 
     def __init__(self, **objects: Sequence[bytes]) -> None:
@@ -28,13 +28,13 @@ class Listing:
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         if "watch" in query:
             return None
-        found = self.objects.get(parts.path.rpartition("/")[2], ())
+        result = self.objects.get(parts.path.rpartition("/")[2], ())
         start, limit = int(query.get("continue", 0)), int(query["limit"])
         self.limits.append(limit)
-        end = min(start + limit, len(found))
-        metadata = {"resourceVersion": "7", **({"continue": str(end)} if end < len(found) else {})}
+        end = min(start + limit, len(result))
+        metadata = {"resourceVersion": "7", **({"continue": str(end)} if end < len(result) else {})}
         # In the order in which an API server writes the list of a custom resource.
-        items = [part for one in found[start:end] for part in (b",", one)][1:]
+        items = [part for each in result[start:end] for part in (b",", each)][1:]
         return [
             b'{"apiVersion":"v1","items":[',
             *items,

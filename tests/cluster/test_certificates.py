@@ -116,13 +116,13 @@ class Installation:
         return CliRunner().invoke(certs_group, [command, *self.options, *arguments])
 
     def contents(self) -> dict[str, bytes]:
-        _, found = self.api.get(f"/api/v1/namespaces/{self.namespace}/secrets/jobgate-webhook-tls")
-        return {key: base64.b64decode(value) for key, value in found["data"].items()}
+        _, result = self.api.get(f"/api/v1/namespaces/{self.namespace}/secrets/jobgate-webhook-tls")
+        return {key: base64.b64decode(value) for key, value in result["data"].items()}
 
     def trusted(self, kind: str) -> list[list[int | None]]:
-        _, found = self.api.get(f"{GROUP}/{kind}/{self.configuration}")
-        bundles = [base64.b64decode(entry["clientConfig"].get("caBundle", "")) for entry in found["webhooks"]]
-        return [[number_of(one) for one in read_certificates(bundle)] for bundle in bundles]
+        _, result = self.api.get(f"{GROUP}/{kind}/{self.configuration}")
+        bundles = [base64.b64decode(entry["clientConfig"].get("caBundle", "")) for entry in result["webhooks"]]
+        return [[number_of(certificate) for certificate in read_certificates(bundle)] for bundle in bundles]
 
     def trusts(self, kind: str, numbers: list[int]) -> bool:
         return self.trusted(kind) == [numbers] * 2
@@ -165,8 +165,8 @@ async def serving(installation: Installation) -> AsyncIterator[int]:
 
 def installation_context(installation: Installation) -> ssl.SSLContext | None:
     with installation.plane.api() as api:
-        _, found = api.get(f"/api/v1/namespaces/{installation.namespace}/secrets/jobgate-webhook-tls")
-    contents = {key: base64.b64decode(value) for key, value in found["data"].items()}
+        _, result = api.get(f"/api/v1/namespaces/{installation.namespace}/secrets/jobgate-webhook-tls")
+    contents = {key: base64.b64decode(value) for key, value in result["data"].items()}
     if not contents["tls.crt"]:
         return None
     for name in ("tls.crt", "tls.key"):
@@ -194,7 +194,7 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
         installation.install(port)
 
         def all_of_it() -> None:
-            # Who serves is said outright: Services may not be read.
+            # The servers are given: Services may not be read.
             options = ["--soak=0", f"--address=localhost:{port}"]
             installation.grant("enough", KINDS)
             done = installation.run("rotate", *options)
@@ -211,17 +211,17 @@ async def test_the_rights_of_the_handbook_are_enough_and_a_missing_one_is_named(
         await asyncio.to_thread(all_of_it)
 
 
-async def test_a_secret_that_cannot_be_served_is_told_by_an_event(installation: Installation) -> None:
+async def test_a_secret_that_cannot_be_served_is_reported_by_an_event(installation: Installation) -> None:
     path = f"/api/v1/namespaces/{installation.namespace}"
 
     def reported() -> list[tuple[str, str, str]]:
-        _, found = installation.api.get(f"{path}/events")
+        _, result = installation.api.get(f"{path}/events")
         _, secret = installation.api.get(f"{path}/secrets/jobgate-webhook-tls")
-        about = [one["involvedObject"] for one in found["items"]]
-        assert {(one["kind"], one["name"], one.get("uid")) for one in about} == {
+        about = [item["involvedObject"] for item in result["items"]]
+        assert {(each["kind"], each["name"], each.get("uid")) for each in about} == {
             ("Secret", "jobgate-webhook-tls", secret["metadata"]["uid"])
         }
-        return sorted((one["type"], one["reason"], one["message"]) for one in found["items"])
+        return sorted((entry["type"], entry["reason"], entry["message"]) for entry in result["items"])
 
     async with serving(installation) as port:
         installation.install(port)
@@ -264,9 +264,9 @@ async def test_a_conversion_that_was_installed_with_a_placeholder_is_trusted_and
                 assert _condition(installation, path, "Established") != "True"
                 done = installation.run("rotate", "--soak=0", f"--crd={crd['metadata']['name']}")
                 assert done.exit_code == 0, done.output
-                _, found = installation.api.get(path)
-                bundle = base64.b64decode(found["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"])
-                assert [number_of(one) for one in read_certificates(bundle)] == [1]
+                _, result = installation.api.get(path)
+                bundle = base64.b64decode(result["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"])
+                assert [number_of(certificate) for certificate in read_certificates(bundle)] == [1]
                 wait_for(lambda: _condition(installation, path, "Established") == "True", 30, what="the CRD is served")
             finally:
                 installation.api.delete(path)
@@ -300,10 +300,10 @@ def _converted(installation: Installation) -> dict[str, Any]:
 
 
 def _condition(installation: Installation, path: str, kind: str) -> str:
-    _, found = installation.api.get(path)
+    _, result = installation.api.get(path)
     # Null until the first controller has looked at it.
-    conditions = found.get("status", {}).get("conditions") or []
-    return next((one["status"] for one in conditions if one["type"] == kind), "")
+    conditions = result.get("status", {}).get("conditions") or []
+    return next((condition["status"] for condition in conditions if condition["type"] == kind), "")
 
 
 def _bootstrap(installation: Installation) -> None:

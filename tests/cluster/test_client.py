@@ -1,4 +1,4 @@
-"""What a client writes on the wire."""
+"""The bytes that a client sends."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -19,11 +19,11 @@ def made(message: str, seal: str = "") -> dict[str, Any]:
 
 
 def test_an_event_is_about_the_object_and_its_message_is_bounded() -> None:
-    found = made("x" * 2000)
-    assert found["involvedObject"] == SECRET
-    assert found["metadata"] == {"generateName": "tls.", "namespace": "system"}
-    assert (found["type"], found["reason"], found["source"]) == ("Warning", "Spoilt", {"component": "the-writer"})
-    assert found["message"] == "x" * (MESSAGE_LIMIT - 1) + "…"
+    result = made("x" * 2000)
+    assert result["involvedObject"] == SECRET
+    assert result["metadata"] == {"generateName": "tls.", "namespace": "system"}
+    assert (result["type"], result["reason"], result["source"]) == ("Warning", "Spoilt", {"component": "the-writer"})
+    assert result["message"] == "x" * (MESSAGE_LIMIT - 1) + "…"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def event(change: str, found: dict[str, Any]) -> dict[str, Any]:
 
 
 class Played:
-    """An API server that does what is written, step by step, and then nothing more."""
+    """An API server that follows a script step by step, and then does nothing more."""
 
     def __init__(self, *steps: Any) -> None:
         self.steps = list(steps)
@@ -67,10 +67,10 @@ class Played:
         step = await self._next()
         if isinstance(step, Exception):
             raise step
-        for one in step:
-            if isinstance(one, Exception):
-                raise one
-            yield one
+        for each in step:
+            if isinstance(each, Exception):
+                raise each
+            yield each
 
     async def _next(self) -> Any:
         if not self.steps:
@@ -109,10 +109,10 @@ async def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 def weight(cache: Cache, name: str = "default") -> Any:
     """Return the weight of a queue: None where there is no such queue, `unknown` where nothing is known."""
     try:
-        found = cache.get(QUEUES, name)
+        result = cache.get(QUEUES, name)
     except LookupError:
         return "unknown"
-    return found and found["spec"]["weight"]
+    return result and result["spec"]["weight"]
 
 
 @pytest.fixture(autouse=True)
@@ -336,9 +336,9 @@ async def test_a_real_api_server_is_followed_from_before_the_crd_until_after_it(
         await until(lambda: weight(cache) == 1)
         assert ask("PATCH", f"{objects}/default", {"spec": {"weight": 2}}) == 200
         await until(lambda: weight(cache) == 2)
-        found = await client.get(Resource.parse(QUEUES), "default")
-        assert found is not None
-        assert found["spec"] == {"weight": 2}
+        result = await client.get(Resource.parse(QUEUES), "default")
+        assert result is not None
+        assert result["spec"] == {"weight": 2}
         assert await client.get(Resource.parse(QUEUES), "another") is None
         assert ask("DELETE", f"{objects}/default") == 200
         await until(lambda: weight(cache) is None)
@@ -365,7 +365,7 @@ async def test_a_cache_keeps_labels_of_namespaces_and_all_of_others() -> None:
             yield {}
 
     async with running(Lists(), Cache(["namespaces.v1.", QUEUES])) as cache:
-        await until(lambda: all(one.settled for one in cache.informers.values()))
+        await until(lambda: all(informer.settled for informer in cache.informers.values()))
         assert cache.get("namespaces.v1.", "ada") == {"metadata": {"labels": {}}}
         assert (cache.get(QUEUES, "default") or {})["spec"]
         assert cache.get("namespaces.v1.", "eve") is None

@@ -15,7 +15,7 @@ from jobgate.cluster.informer import ApiError
 from jobgate.cluster.lease import LEASES, Lease, Times
 from tests.controller.cluster import MemoryCluster, unreachable
 
-#: An unheld Lease says in whole seconds how long it holds: less cannot be said.
+#: The duration of a Lease is in whole seconds; a released Lease has the least.
 QUICK = Times(duration=1.0, deadline=0.6, retry=0.05, call=0.3)
 PLACE = (LEASES, "system", "control")
 
@@ -82,9 +82,9 @@ async def test_one_that_is_gone_without_a_word_is_followed_when_its_time_is_over
         await asyncio.sleep(0.5)
         assert work.now == []  # by our own clock: what its renewTime says may be of another's
         await until(lambda: work.now == ["a"])
-        found = cluster.find(*PLACE)
-        assert found
-        assert found["spec"]["leaseTransitions"] == 5
+        result = cluster.find(*PLACE)
+        assert result
+        assert result["spec"]["leaseTransitions"] == 5
 
 
 async def test_one_that_cannot_renew_stops_before_another_may_begin() -> None:
@@ -131,7 +131,7 @@ async def test_a_lease_that_was_taken_is_not_worked_under() -> None:
         await until(lambda: work.now == ["a"])
 
 
-async def test_a_lease_that_was_deleted_is_made_anew() -> None:
+async def test_a_lease_that_was_deleted_is_created_again() -> None:
     cluster, work = MemoryCluster(), Work()
     async with candidate(cluster, work, "a"):
         await until(lambda: work.now == ["a"])
@@ -182,11 +182,11 @@ async def test_on_a_real_api_server_one_works_and_the_other_follows(
         assert work.now == [first]
         tasks["ab".index(first)].cancel()
         await until(lambda: work.now and work.now != [first])
-        _, found = await asyncio.to_thread(
+        _, result = await asyncio.to_thread(
             cluster_api.get, f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/control"
         )
-        assert found["spec"]["holderIdentity"] == work.now[0]
-        assert found["spec"]["leaseTransitions"] == 1
+        assert result["spec"]["holderIdentity"] == work.now[0]
+        assert result["spec"]["leaseTransitions"] == 1
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)

@@ -51,7 +51,7 @@ async def test_a_list_comes_in_pages_of_bounded_size(
     monkeypatch.setattr(client, "PAGE_BYTES", 128 * KIB)
     async with serving(Listing(things=found)) as listing, client_of(listing) as reader:
         items, version = await reader.list(THINGS)
-    assert [json.dumps(one).encode() for one in items] == list(found)
+    assert [json.dumps(item).encode() for item in items] == list(found)
     assert version == "7"
     assert listing.limits == limits
 
@@ -100,8 +100,8 @@ async def test_large_objects_are_read_aside_and_small_ones_here() -> None:
             return False
 
     known = Informer(THINGS, keep=where)
-    found = [thing("small"), thing("large", 2 * informer.LARGE)]
-    async with serving(Listing(things=found)) as listing, client_of(listing) as reader:
+    result = [thing("small"), thing("large", 2 * informer.LARGE)]
+    async with serving(Listing(things=result)) as listing, client_of(listing) as reader:
         task = asyncio.create_task(known.run(reader))
         while not known.settled:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
@@ -120,6 +120,6 @@ async def test_a_real_api_server_goes_on_with_smaller_pages(
     monkeypatch.setattr(client, "PAGE_OBJECTS", 12)
     monkeypatch.setattr(client, "PAGE_BYTES", 256 * KIB)
     async with await Client.connect(controlplane.kubeconfig) as reader:
-        found, version = await reader.within(namespace).list(Resource("configmaps", "v1", ""))
-    assert [one["metadata"]["name"] for one in found] == names
+        result, version = await reader.within(namespace).list(Resource("configmaps", "v1", ""))
+    assert [each["metadata"]["name"] for each in result] == names
     assert int(version)

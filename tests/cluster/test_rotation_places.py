@@ -75,7 +75,7 @@ def denied(*verbs: str, code: int = 403, resource: str = "") -> Callable[[str, R
 # The Secret.
 
 
-async def test_a_secret_is_made_where_it_is_missing_and_read_back() -> None:
+async def test_a_secret_is_made_if_it_is_missing_and_read_back() -> None:
     cluster = MemoryCluster()
     store = TlsSecret(cluster, "system", "tls")
     missing = await store.read()
@@ -98,8 +98,8 @@ async def test_a_secret_is_changed_in_part_and_only_as_it_was_seen() -> None:
     after = await store.read()
     assert after.contents == {"tls.crt": b"b"}
     assert after.stamps == {"verified": "c"}
-    found = cluster.find(SECRETS, "system", "tls") or {}
-    assert found["metadata"]["annotations"] == {"other": "kept", "jobgate.dev/verified": "c"}
+    result = cluster.find(SECRETS, "system", "tls") or {}
+    assert result["metadata"]["annotations"] == {"other": "kept", "jobgate.dev/verified": "c"}
     with pytest.raises(Conflict):
         await store.write(seen, Changes({"tls.crt": b"c"}))
 
@@ -145,8 +145,8 @@ async def test_targets_are_the_entries_that_call_our_service_or_a_url() -> None:
     }
     configuration(cluster, MUTATING, **clients)
     conversion(cluster, **to_webhook(caBundle="%"))
-    found = await Bundles(cluster, SCOPE).read()
-    assert [(str(one), [(entry.name, entry.bundle) for entry in one.entries], one.exists) for one in found] == [
+    result = await Bundles(cluster, SCOPE).read()
+    assert [(str(each), [(entry.name, entry.bundle) for entry in each.entries], each.exists) for each in result] == [
         ("mutatingwebhookconfigurations/jobgate", [("a", b""), ("c", b"kept")], True),
         ("validatingwebhookconfigurations/jobgate", [], False),
         ("customresourcedefinitions/jobs.test.dev", [("conversion", b"")], True),
@@ -179,8 +179,8 @@ async def test_a_crd_without_conversion_by_webhook_is_no_target() -> None:
     conversion(cluster, strategy="None")
     conversion(cluster, "other.test.dev", **to_webhook())
     by_label = RotationScope("system", "jobgate-webhook", "jobgate", "tls", crd_selector="app=jobgate")
-    found = await Bundles(cluster, by_label).read()
-    assert [str(one) for one in found if one.entries] == ["customresourcedefinitions/other.test.dev"]
+    result = await Bundles(cluster, by_label).read()
+    assert [str(each) for each in result if each.entries] == ["customresourcedefinitions/other.test.dev"]
 
 
 async def test_a_target_that_may_not_be_read_is_shown_with_its_fault() -> None:
@@ -222,7 +222,7 @@ def test_how_long_the_api_server_asks_to_be_left_alone_is_kept() -> None:
     assert caught.value.after == 7
 
 
-# Who serves.
+# The servers.
 
 
 def endpoint(address: str, **conditions: bool | None) -> dict[str, Any]:
@@ -238,8 +238,8 @@ def test_everyone_whom_an_api_server_may_connect_to_is_looked_at() -> None:
         {"addresses": ["10.0.0.5"], "conditions": {"ready": None}},
     ]
     ports = [{"name": "metrics", "port": 8080}, {"name": "webhook", "port": 9443}]
-    found = list(addresses_of({"endpoints": endpoints, "ports": ports}))
-    assert found == [("10.0.0.1", 9443), ("10.0.0.2", 9443), ("fd00::4", 9443), ("10.0.0.5", 9443)]
+    addresses = list(addresses_of({"endpoints": endpoints, "ports": ports}))
+    assert addresses == [("10.0.0.1", 9443), ("10.0.0.2", 9443), ("fd00::4", 9443), ("10.0.0.5", 9443)]
     assert list(addresses_of({"endpoints": endpoints[:1], "ports": [{"name": "", "port": 1}]})) == [("10.0.0.1", 1)]
     assert list(addresses_of({"endpoints": None, "ports": None})) == []
 
@@ -251,7 +251,7 @@ async def test_what_each_address_serves_is_seen_whatever_it_is_worth(tmp_path: P
     context.sni_callback = lambda _, name, __: asked.append(name)
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=context)
     plain = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
-    ports = [one.sockets[0].getsockname()[1] for one in (server, plain)]
+    ports = [each.sockets[0].getsockname()[1] for each in (server, plain)]
     async with server, plain:
         probe = Endpoints(Client(None), "system", "jobgate-webhook", [("127.0.0.1", port) for port in ports])
         good, bad = await probe.look()
@@ -260,7 +260,7 @@ async def test_what_each_address_serves_is_seen_whatever_it_is_worth(tmp_path: P
     assert bad.leaf is None
     assert "TLS handshake failed" in bad.fault
     gone = await probe.look()
-    assert [one.leaf for one in gone] == [None, None]
+    assert [entry.leaf for entry in gone] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_the_date_of_an_answer(header: str, expected: datetime | None) -> None:
     assert date(header) == expected
 
 
-# What keeps it running.
+# Servers and their certificates.
 
 
 class Servers:
@@ -302,12 +302,15 @@ class Now:
 def keeper_of(cluster: MemoryCluster) -> Keeper:
     places = Places(TlsSecret(cluster, "system", "tls"), Bundles(cluster, SCOPE), Servers(cluster), Now())
     rotation = Rotation(places, RotationSettings(NAMES, soak=timedelta()))
-    return Keeper(rotation, [(one, cluster) for one in (SECRETS, MUTATING, VALIDATING)])
+    return Keeper(rotation, [(each, cluster) for each in (SECRETS, MUTATING, VALIDATING)])
 
 
 def trusted(cluster: MemoryCluster, resource: Resource) -> list[int | None]:
     entry = (cluster.find(resource, "", "jobgate") or {})["webhooks"][0]
-    return [number_of(one) for one in read_certificates(base64.b64decode(entry["clientConfig"].get("caBundle", "")))]
+    return [
+        number_of(certificate)
+        for certificate in read_certificates(base64.b64decode(entry["clientConfig"].get("caBundle", "")))
+    ]
 
 
 async def until(condition: Callable[[], Any]) -> None:
@@ -336,7 +339,7 @@ async def test_what_is_wiped_or_deleted_is_back_without_a_wait_for_the_clock() -
             await task
 
 
-async def test_what_is_wrong_is_told_and_tried_again() -> None:
+async def test_what_is_wrong_is_reported_and_tried_again() -> None:
     cluster = MemoryCluster()
     for resource in (MUTATING, VALIDATING):
         configuration(cluster, resource, a=OURS)

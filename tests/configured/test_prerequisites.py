@@ -54,7 +54,7 @@ def findings(name: str, job: dict[str, Any], known: Known = EXAMPLES, access: Ac
 
 
 def created(name: str, job: dict[str, Any], document: dict[str, Any], user: str, *rights: str) -> tuple[list[str], str]:
-    """Return what is recorded in a pod that a user creates, and why it is denied."""
+    """Return the record in a pod that a user creates, and the reasons if it is denied."""
     of_kind = kind(name)
 
     class Jobs:

@@ -1,4 +1,4 @@
-"""Jobs and what is declared beside them, as tests want them."""
+"""Jobs and their declared objects for tests."""
 
 from typing import Any
 
@@ -40,5 +40,5 @@ def crew(name: str = "train", uid: str = "uid-1", replicas: int = 2, **arguments
 
 def wanted(of: Crew, kind: str) -> Desired:
     """The only object of a kind that has to be there beside a job."""
-    (found,) = [one for one in desired(of) if one.manifest["kind"] == kind]
-    return found
+    (result,) = [each for each in desired(of) if each.manifest["kind"] == kind]
+    return result

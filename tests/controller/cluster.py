@@ -15,7 +15,7 @@ Fault = Callable[[str, Resource, str], Callable[[], None] | None]
 
 
 class MemoryCluster:
-    """Stores objects, tells watchers of them, and fails as it is reported."""
+    """Stores objects, notifies watchers, and fails as a test demands."""
 
     def __init__(self, selector: str = "") -> None:
         self.objects: dict[Place, dict[str, Any]] = {}
@@ -39,7 +39,7 @@ class MemoryCluster:
         del per_second
         return self
 
-    # What a user or another controller does: without faults.
+    # Changes by users and other controllers: without faults.
 
     def put(self, resource: Resource, document: Mapping[str, Any]) -> dict[str, Any]:
         """Store an object as it is."""
@@ -67,19 +67,21 @@ class MemoryCluster:
         """Return an object, if there is one."""
         return copy.deepcopy(self.objects.get((resource, namespace, name)))
 
-    # What the controller does.
+    # Requests of the controller.
 
     async def pages(self, resource: Resource) -> AsyncIterator[Page]:
         self._call("list", resource, "")
-        found = [copy.deepcopy(one) for place, one in self.objects.items() if place[0] == resource and self._sees(one)]
-        yield Page(found, f"list-{len(self.history)}")
+        results = [
+            copy.deepcopy(one) for place, one in self.objects.items() if place[0] == resource and self._sees(one)
+        ]
+        yield Page(results, f"list-{len(self.history)}")
 
     async def watch(self, resource: Resource, version: str) -> AsyncIterator[dict[str, Any]]:
         self._call("watch", resource, "")
         if version.startswith("list-"):
             place = int(version.removeprefix("list-"))
         else:
-            versions = [one[2]["metadata"]["resourceVersion"] for one in self.history]
+            versions = [each[2]["metadata"]["resourceVersion"] for each in self.history]
             place = versions.index(version) + 1
         while True:
             while place < len(self.history):
@@ -97,10 +99,10 @@ class MemoryCluster:
     async def get(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any] | None:
         done = self._call("get", resource, name)
         await asyncio.sleep(0)
-        found = self.find(resource, namespace, name)
+        result = self.find(resource, namespace, name)
         if done:
             done()
-        return found
+        return result
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
         metadata = manifest["metadata"]

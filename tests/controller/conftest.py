@@ -10,6 +10,6 @@ from tests.controller.trial import TRIAL
 @pytest.fixture
 def trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the trial plugin beside the built-in ones."""
-    found = {**plugins.installed(), TRIAL.name: TRIAL}
+    result = {**plugins.installed(), TRIAL.name: TRIAL}
     for module in (plugins, crew):
-        monkeypatch.setattr(module, "installed", lambda: found)
+        monkeypatch.setattr(module, "installed", lambda: result)

@@ -1,4 +1,4 @@
-"""The whole controller against an API server in memory that fails as it is reported."""
+"""The whole controller against an API server in memory that fails as a test demands."""
 
 import asyncio
 import json
@@ -74,9 +74,9 @@ async def quiet(cluster: MemoryCluster) -> None:
 
 
 def there(cluster: MemoryCluster, namespace: str = "ada") -> list[str]:
-    """What there is in a namespace beside jobs."""
-    found = [(resource.plural, name) for resource, where, name in cluster.objects if where == namespace]
-    return sorted(f"{plural}/{name}" for plural, name in found if plural not in {"dijobs", "events"})
+    """The objects of a namespace except jobs."""
+    results = [(resource.plural, name) for resource, where, name in cluster.objects if where == namespace]
+    return sorted(f"{plural}/{name}" for plural, name in results if plural not in {"dijobs", "events"})
 
 
 def events(cluster: MemoryCluster) -> list[tuple[str, str]]:
@@ -97,13 +97,13 @@ async def test_a_job_gets_what_its_plugins_declare_and_nothing_is_written_twice(
         await quiet(cluster)
     assert there(cluster) == EVERYTHING
     for resource, name in MINE:
-        found = cluster.find(resource, "ada", name)
-        assert found is not None
-        assert [one["uid"] for one in found["metadata"]["ownerReferences"]] == [stored["metadata"]["uid"]]
+        result = cluster.find(resource, "ada", name)
+        assert result is not None
+        assert [reference["uid"] for reference in result["metadata"]["ownerReferences"]] == [stored["metadata"]["uid"]]
     assert len(writes(cluster)) == 4
 
 
-async def test_a_controller_that_starts_anew_writes_nothing() -> None:
+async def test_a_controller_that_starts_again_writes_nothing() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     for _ in range(2):
@@ -119,9 +119,9 @@ async def test_host_lists_follow_a_scaled_job() -> None:
         await quiet(cluster)
         cluster.put(DIJOBS, job(replicas=3))
         await quiet(cluster)
-    found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
-    assert found
-    assert found["data"]["work.host"].count("\n") == 2
+    result = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+    assert result
+    assert result["data"]["work.host"].count("\n") == 2
 
 
 def di_pod(job: Mapping[str, Any], index: int, uid: str = "") -> dict[str, Any]:
@@ -134,9 +134,9 @@ def di_pod(job: Mapping[str, Any], index: int, uid: str = "") -> dict[str, Any]:
 
 def hosts(cluster: MemoryCluster) -> list[str]:
     """The indices of the pods that the host list of the job names."""
-    found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
-    assert found
-    return [host.partition(".")[0].rpartition("-")[2] for host in found["data"]["work.host"].split("\n")]
+    result = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+    assert result
+    return [host.partition(".")[0].rpartition("-")[2] for host in result["data"]["work.host"].split("\n")]
 
 
 async def test_host_lists_name_the_pods_that_the_operator_left() -> None:
@@ -191,7 +191,7 @@ async def test_a_pod_that_changes_no_host_list_has_no_job_looked_at() -> None:
 
 
 @pytest.mark.parametrize("resource, name", MINE[:3])
-async def test_what_is_deleted_is_made_anew(resource: Resource, name: str) -> None:
+async def test_what_is_deleted_is_created_again(resource: Resource, name: str) -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster):
@@ -201,7 +201,7 @@ async def test_what_is_deleted_is_made_anew(resource: Resource, name: str) -> No
     assert there(cluster) == EVERYTHING
 
 
-async def test_a_lost_secret_is_made_anew_when_all_jobs_are_looked_at() -> None:
+async def test_a_lost_secret_is_created_again_when_all_jobs_are_looked_at() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster, resync=0.2):
@@ -221,9 +221,9 @@ async def test_what_is_edited_is_changed_back_and_a_key_is_not() -> None:
         cluster.edit(POLICIES, "ada", "train", {"spec": {"ingress": [{}]}})
         await quiet(cluster)
         after = [cluster.find(*(resource, "ada", name)) for resource, name in MINE]
-    for one in (*before, *after):
-        assert one is not None
-        one["metadata"].pop("resourceVersion")
+    for each in (*before, *after):
+        assert each is not None
+        each["metadata"].pop("resourceVersion")
     assert after == before
 
 
@@ -249,7 +249,7 @@ async def test_what_was_not_declared_any_more_while_nobody_looked_goes_too() -> 
 
 
 @pytest.mark.parametrize("plugins", [{"unknown": {}}, {"trial": {"nonsense": True}}, {"trial": 7}])
-async def test_where_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins: Any) -> None:
+async def test_if_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins: Any) -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
@@ -269,7 +269,7 @@ async def test_where_a_job_is_not_understood_any_more_nothing_of_it_goes(plugins
     ],
     ids=["plain", "with our label", "of another owner"],
 )
-async def test_what_is_somebody_elses_is_left_alone_and_told(
+async def test_what_is_someone_elses_is_left_alone_and_reported(
     resource: Resource, name: str, metadata: dict[str, Any]
 ) -> None:
     cluster = MemoryCluster()
@@ -292,14 +292,14 @@ async def test_what_is_somebody_elses_is_left_alone_and_told(
 
 async def test_who_erases_fields_of_a_job_is_named_by_an_event() -> None:
     cluster = MemoryCluster()
-    found = job(plugins=None)
-    del found["spec"]["plugins"]
-    applied = {"spec": {**found["spec"], "plugins": {"svc": []}}}
-    found["metadata"] |= {
+    result = job(plugins=None)
+    del result["spec"]["plugins"]
+    applied = {"spec": {**result["spec"], "plugins": {"svc": []}}}
+    result["metadata"] |= {
         "annotations": {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(applied)},
         "managedFields": [{"manager": "an-operator", "operation": "Update"}],
     }
-    cluster.put(DIJOBS, found)
+    cluster.put(DIJOBS, result)
     async with controlling(cluster):
         await until(lambda: events(cluster))
     ((reason, message),) = events(cluster)
@@ -315,7 +315,7 @@ async def test_what_an_earlier_job_of_the_name_left_is_waited_for() -> None:
         new = cluster.put(DIJOBS, job())["metadata"]["uid"]
         await asyncio.sleep(0.2)
         old = [cluster.find(resource, "ada", name) for resource, name in MINE[:2]]
-        assert all(one and one["metadata"]["ownerReferences"][0]["uid"] != new for one in old)
+        assert all(each and each["metadata"]["ownerReferences"][0]["uid"] != new for each in old)
         for resource, name in MINE[:2]:  # garbage collection
             cluster.drop(resource, "ada", name)
         await until(lambda: len(there(cluster)) == 2)
@@ -364,7 +364,7 @@ async def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet() -> None:
     assert there(cluster, "bob") == ["configmaps/train-trial", "services/train"]
 
 
-async def test_a_secret_without_its_key_is_told_and_left() -> None:
+async def test_a_secret_without_its_key_is_reported_and_left() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     async with controlling(cluster, resync=0.1):
@@ -374,7 +374,7 @@ async def test_a_secret_without_its_key_is_told_and_left() -> None:
     assert [reason for reason, _ in events(cluster)] == ["ObjectIncomplete"]
 
 
-async def test_what_cannot_be_changed_any_more_is_made_anew() -> None:
+async def test_what_cannot_be_changed_any_more_is_created_again() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
@@ -403,21 +403,21 @@ def refusing(verb: str, plural: str, error: Exception) -> Callable[[str, Resourc
          "Service train: the API server responded with 422 Invalid: bad port"),
     ],
 )  # fmt: skip
-async def test_what_may_not_be_made_is_told_and_holds_up_nothing_else(fault: Any, message: str) -> None:
+async def test_what_may_not_be_made_is_reported_and_holds_up_nothing_else(fault: Any, message: str) -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job(plugins=ALL))
     cluster.faults.append(fault)
     async with controlling(cluster):
         await until(lambda: len(there(cluster)) == 3 and events(cluster))
         await asyncio.sleep(0.2)
-        ((reason, said),) = events(cluster)
+        ((reason, result),) = events(cluster)
         assert reason == "CannotMakeObject"
-        assert said.startswith(message)
+        assert result.startswith(message)
         cluster.faults.clear()
         await until(lambda: there(cluster) == EVERYTHING)
 
 
-async def test_in_a_namespace_that_goes_away_nothing_is_told() -> None:
+async def test_in_a_namespace_that_goes_away_nothing_is_reported() -> None:
     cluster = MemoryCluster()
     cluster.put(DIJOBS, job())
     gone = ApiError(403, "Forbidden", "because it is being terminated", terminating=True)
@@ -462,7 +462,11 @@ async def test_whatever_fails_and_whatever_answer_is_lost_it_ends_as_declared(ti
         )
         cluster.put(DIJOBS, job(plugins={}))
         await until(lambda: there(cluster) == ["configmaps/train-trial", "secrets/train-trial"])
-    uids = {one["uid"] for found in cluster.objects.values() for one in found["metadata"].get("ownerReferences", ())}
+    uids = {
+        reference["uid"]
+        for each in cluster.objects.values()
+        for reference in each["metadata"].get("ownerReferences", ())
+    }
     assert uids == {stored["metadata"]["uid"]}
     assert events(cluster) == []
 
@@ -482,9 +486,9 @@ async def test_a_write_that_meets_another_is_done_on_what_that_left() -> None:
         cluster.faults.append(meeting)
         cluster.edit(CONFIG_MAPS, "ada", "train-trial", {"data": {"work.host": "evil"}})
         await until(lambda: met and "evil" not in str(cluster.find(CONFIG_MAPS, "ada", "train-trial")))
-    found = cluster.find(CONFIG_MAPS, "ada", "train-trial")
-    assert found
-    assert found["metadata"]["labels"]["team"] == "blue"
+    result = cluster.find(CONFIG_MAPS, "ada", "train-trial")
+    assert result
+    assert result["metadata"]["labels"]["team"] == "blue"
 
 
 async def test_two_who_do_not_agree_do_not_keep_the_api_server_busy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -517,8 +521,8 @@ async def test_an_api_server_that_is_away_is_not_called_all_the_time() -> None:
     cluster.put(DIJOBS, job())
     async with controlling(cluster):
         await quiet(cluster)
-        away = [refusing(verb, one.plural, OSError()) for verb in ("list", "watch", "create", "patch", "get")
-                for one in (CONFIG_MAPS, SERVICES, POLICIES, DIJOBS)]  # fmt: skip
+        away = [refusing(verb, each.plural, OSError()) for verb in ("list", "watch", "create", "patch", "get")
+                for each in (CONFIG_MAPS, SERVICES, POLICIES, DIJOBS)]  # fmt: skip
         cluster.faults += away
         cluster.drop(SERVICES, "ada", "train")
         cluster.calls.clear()
@@ -596,10 +600,10 @@ async def test_what_is_large_is_kept_right_and_remembered_by_its_metadata_alone(
         await until(lambda: (cluster.find(CONFIG_MAPS, "ada", "train-trial") or {})["data"] == before["data"])
         cluster.edit(DIJOBS, "ada", "train", {"spec": {"plugins": {"trial": None, "env": []}}})
         await until(lambda: there(cluster) == ["configmaps/train-trial"])
-    maps = [one for one in kept if one["metadata"]["name"] == "train-trial"]
+    maps = [each for each in kept if each["metadata"]["name"] == "train-trial"]
     assert maps
-    assert all(one["kind"] == "PartialObjectMetadata" and "data" not in one for one in maps)
-    assert all(len(str(one)) < 1000 for one in maps)
+    assert all(entry["kind"] == "PartialObjectMetadata" and "data" not in entry for entry in maps)
+    assert all(len(str(item)) < 1000 for item in maps)
 
 
 @pytest.mark.parametrize(
@@ -643,11 +647,11 @@ LATE, FRESH = OPERATOR_TIMEOUT + 60, OPERATOR_TIMEOUT - 60
 
 
 def waiting(age: float, **fields: Any) -> dict[str, Any]:
-    """A job that was made so many seconds ago."""
-    found: dict[str, Any] = job()
+    """A job that was created so many seconds ago."""
+    result: dict[str, Any] = job()
     made = datetime.now(UTC) - timedelta(seconds=age)
-    found["metadata"] |= {"creationTimestamp": f"{made:%Y-%m-%dT%H:%M:%SZ}", **fields.pop("metadata", {})}
-    return found | fields
+    result["metadata"] |= {"creationTimestamp": f"{made:%Y-%m-%dT%H:%M:%SZ}", **fields.pop("metadata", {})}
+    return result | fields
 
 
 @pytest.mark.parametrize(

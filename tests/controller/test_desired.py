@@ -1,4 +1,4 @@
-"""What has to be there beside a job."""
+"""The desired objects of a job."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,7 +36,7 @@ def test_an_object_is_marked_as_ours_and_as_the_jobs() -> None:
     ],
 )
 def test_each_object_that_a_plugin_declares_is_there(arguments: Any, kinds: list[str]) -> None:
-    assert [one.manifest["kind"] for one in desired(crew(**arguments))] == kinds
+    assert [each.manifest["kind"] for each in desired(crew(**arguments))] == kinds
 
 
 def test_what_the_operator_provides_is_not_made_by_us() -> None:
@@ -84,15 +84,17 @@ class Twice(Plugin[TrialArguments]):
             yield Declared({**manifest, "data": {"which": value}})
 
 
-def test_an_object_of_a_kind_that_nobody_makes_is_told_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_of_a_kind_that_nobody_makes_is_reported_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Strange()})
-    assert [one.name for one in desired(crew())] == ["train-settings"]
+    assert [each.name for each in desired(crew())] == ["train-settings"]
     assert unsupported(crew()) == ["plugin trial declares a Node, which is not in its `creates`"]
 
 
 def test_of_two_that_declare_one_object_the_first_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobgate.plugins.installed", lambda: {"trial": Twice()})
-    assert [one.manifest["data"] for one in desired(crew())] == [{"which": "a"}]
+    assert [each.manifest["data"] for each in desired(crew())] == [{"which": "a"}]
 
 
 def test_the_keys_of_ssh_are_made_beside_what_is_declared_of_their_secret() -> None:

@@ -1,4 +1,4 @@
-"""What is done with an object that was found."""
+"""The verdict on an existing object."""
 
 import copy
 from typing import Any
@@ -18,7 +18,7 @@ HOSTS = "train-work-0.train\ntrain-work-1.train"
 
 def stored(kind: str, changes: dict[str, Any] | None = None, of: Crew = JOB) -> Any:
     """An object as the API server stores it, with what it fills in, and then these changes."""
-    found = merged(wanted(of, kind).manifest_to_create(), {"metadata": {"uid": "u", "resourceVersion": "1"}})
+    result = merged(wanted(of, kind).manifest_to_create(), {"metadata": {"uid": "u", "resourceVersion": "1"}})
     if kind == "Service":
         more = {
             "sessionAffinity": "None",
@@ -26,9 +26,9 @@ def stored(kind: str, changes: dict[str, Any] | None = None, of: Crew = JOB) -> 
             "internalTrafficPolicy": "Cluster",
             "type": "ClusterIP",
         }
-        ports = [{**one, "protocol": "TCP", "targetPort": one["port"]} for one in found["spec"]["ports"]]
-        found = merged(found, {"spec": {**more, "ports": ports}})
-    return merged(found, changes or {})
+        ports = [{**port, "protocol": "TCP", "targetPort": port["port"]} for port in result["spec"]["ports"]]
+        result = merged(result, {"spec": {**more, "ports": ports}})
+    return merged(result, changes or {})
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Service", "NetworkPolicy", "Secret"])
@@ -68,8 +68,8 @@ def test_what_is_not_ours_or_is_going_is_not_touched(
 
 def test_an_owner_more_does_not_matter() -> None:
     owners = [FOREIGN_OWNER, *stored("ConfigMap")["metadata"]["ownerReferences"]]
-    found = stored("ConfigMap", {"metadata": {"ownerReferences": owners}, "data": {"work.host": "x"}})
-    assert judge(wanted(JOB, "ConfigMap"), found).verdict is Ownership.CHANGED
+    result = stored("ConfigMap", {"metadata": {"ownerReferences": owners}, "data": {"work.host": "x"}})
+    assert judge(wanted(JOB, "ConfigMap"), result).verdict is Ownership.CHANGED
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_an_owner_more_does_not_matter() -> None:
 def test_what_was_changed_is_changed_back_and_nothing_else(
     kind: str, changes: dict[str, Any], patch: dict[str, Any]
 ) -> None:
-    found = stored(kind, changes)
-    judgement = judge(wanted(JOB, kind), found)
+    result = stored(kind, changes)
+    judgement = judge(wanted(JOB, kind), result)
     assert judgement.changes == patch
     assert judgement.verdict is (Ownership.CHANGED if patch else Ownership.FINE)
-    assert judge(wanted(JOB, kind), merged(found, patch)).verdict is Ownership.FINE
+    assert judge(wanted(JOB, kind), merged(result, patch)).verdict is Ownership.FINE
 
 
 def test_the_lists_of_a_scaled_job_follow() -> None:
@@ -123,7 +123,7 @@ def test_a_secret_that_lost_its_key_cannot_be_repaired() -> None:
 
 
 def test_judging_changes_nothing() -> None:
-    found, one = stored("ConfigMap", {"data": {"more": "x"}}), wanted(JOB, "ConfigMap")
-    before = copy.deepcopy((found, one.manifest))
-    judge(one, found)
-    assert (found, one.manifest) == before
+    result, one = stored("ConfigMap", {"data": {"more": "x"}}), wanted(JOB, "ConfigMap")
+    before = copy.deepcopy((result, one.manifest))
+    judge(one, result)
+    assert (result, one.manifest) == before

@@ -28,7 +28,7 @@ def queue(clock: Clock) -> WorkQueue[str]:
 
 
 async def due(queue: WorkQueue[str]) -> str | None:
-    """What is due now, if anything is."""
+    """The key that is due now, or None."""
     task = asyncio.create_task(queue.get())
     await asyncio.sleep(0)
     if task.done():
@@ -112,7 +112,7 @@ async def test_what_is_undone_again_and_again_is_done_later_each_time(queue: Wor
         (ReconcileResult.FINE, [0, 0, 0, 0]),
     ],
 )
-async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
+async def test_if_nobody_undoes_what_is_done_a_rest_is_enough(
     clock: Clock, outcome: ReconcileResult, waits: list[float]
 ) -> None:
     queue: WorkQueue[str] = WorkQueue(Backoff(first=2.0, most=16.0), clock, rest=3.0)
@@ -129,7 +129,7 @@ async def test_where_nobody_undoes_what_is_done_a_rest_is_enough(
 
 async def writes(queue: WorkQueue[str], clock: Clock, seconds: float, *, every: float = 0.0) -> int:
     """How often a key is written in so many seconds; it is asked for after so many, and after its own write."""
-    found, end, written, undone = 0, clock.now + seconds, False, clock.now
+    result, end, written, undone = 0, clock.now + seconds, False, clock.now
     while clock.now < end:
         if clock.now >= undone:
             queue.add("a")
@@ -137,10 +137,10 @@ async def writes(queue: WorkQueue[str], clock: Clock, seconds: float, *, every: 
             written = clock.now >= undone
             queue.done("a", ReconcileResult.WROTE if written else ReconcileResult.FINE)
             if written:
-                found, undone = found + 1, clock.now + every
+                result, undone = result + 1, clock.now + every
                 queue.add("a", 0.05)
         clock.now += 0.05
-    return found
+    return result
 
 
 @pytest.mark.parametrize("every", [0.05, 0.3, 2.0])
@@ -241,7 +241,7 @@ async def test_namespaces_take_turns_and_none_has_all_workers(clock: Clock) -> N
     assert len(queue) == 1
 
 
-async def test_a_key_is_ready_once_where_two_of_its_times_are_the_same(queue: WorkQueue[str], clock: Clock) -> None:
+async def test_a_key_is_ready_once_if_two_of_its_times_are_the_same(queue: WorkQueue[str], clock: Clock) -> None:
     queue.add("a", 3)
     queue.add("a", 1)
     clock.now += 1

@@ -49,7 +49,7 @@ class Cluster:
 
     def warnings(self) -> list[tuple[str, str]]:
         _, answer = self.api.get(self.path("Event"))
-        return [(one["reason"], one["message"]) for one in answer["items"]]
+        return [(item["reason"], item["message"]) for item in answer["items"]]
 
 
 def train(namespace: str, replicas: int = 2, plugins: Any = None) -> Any:
@@ -59,7 +59,7 @@ def train(namespace: str, replicas: int = 2, plugins: Any = None) -> Any:
 @pytest.fixture(scope="module")
 def rights(cluster_api: ClusterApi) -> None:
     installed.install(cluster_api)
-    # What other tests have installed on this control plane may be without a server by now.
+    # Webhooks that other tests have installed on this control plane may have no server by now.
     for phase in ("mutating", "validating"):
         cluster_api.delete(f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations/jobgate")
 
@@ -83,14 +83,14 @@ def job_there(controller: None, cluster: Cluster) -> Any:
 
 
 def test_a_job_gets_what_its_plugins_declare(job_there: Any, cluster: Cluster) -> None:
-    found = installed.managed_objects(cluster.api, cluster.namespace)
-    assert set(found) == {("ConfigMap", "train-svc"), ("NetworkPolicy", "train")}  # its operator makes the Service
-    assert found["ConfigMap", "train-svc"]["data"]["work.host"] == "train-work-0.di-train\ntrain-work-1.di-train"
-    for one in found.values():
-        (owner,) = one["metadata"]["ownerReferences"]
+    result = installed.managed_objects(cluster.api, cluster.namespace)
+    assert set(result) == {("ConfigMap", "train-svc"), ("NetworkPolicy", "train")}  # its operator makes the Service
+    assert result["ConfigMap", "train-svc"]["data"]["work.host"] == "train-work-0.di-train\ntrain-work-1.di-train"
+    for value in result.values():
+        (owner,) = value["metadata"]["ownerReferences"]
         assert (owner["kind"], owner["name"], owner["uid"]) == ("DIJob", "train", job_there["metadata"]["uid"])
         assert "controller" not in owner
-        assert one["metadata"]["managedFields"][0]["manager"] == "jobgate"
+        assert value["metadata"]["managedFields"][0]["manager"] == "jobgate"
 
 
 @pytest.mark.usefixtures("job_there")
@@ -130,7 +130,7 @@ def test_what_is_edited_or_deleted_is_repaired(cluster: Cluster) -> None:
 
 
 @pytest.mark.usefixtures("job_there")
-def test_a_list_that_somebody_made_immutable_is_made_anew(cluster: Cluster) -> None:
+def test_a_list_that_someone_made_immutable_is_created_again(cluster: Cluster) -> None:
     old = cluster.get("ConfigMap", "train-svc")["metadata"]["uid"]
     cluster.api.patch(cluster.path("ConfigMap", "train-svc"), {"immutable": True})
     cluster.apply(train(cluster.namespace, replicas=3))
@@ -145,7 +145,7 @@ def test_what_is_no_longer_asked_for_goes_but_not_what_pods_mount(cluster: Clust
 
 
 @pytest.mark.usefixtures("controller")
-def test_somebody_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluster) -> None:
+def test_someone_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluster) -> None:
     theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "train-svc"}, "data": {"mine": "yes"}}
     _, before = cluster.api.post(cluster.path("ConfigMap"), theirs)
     stored = cluster.apply(train(cluster.namespace))
@@ -154,7 +154,7 @@ def test_somebody_elses_object_is_left_alone_and_the_job_says_so(cluster: Cluste
         ("ObjectInTheWay", "ConfigMap train-svc was not created by jobgate, and is not updated: rename it or this job, "
          "or delete it")
     ]  # fmt: skip
-    # The event may come before what is made after it.
+    # The event may come before the objects that are created after it.
     wait_for(lambda: cluster.ours() == [("NetworkPolicy", "train")], WAIT)
     assert cluster.get("ConfigMap", "train-svc") == before
     _, events = cluster.api.get(cluster.path("Event"))
@@ -178,7 +178,7 @@ def test_two_jobs_of_one_name_in_two_namespaces_do_not_meet(cluster: Cluster, cl
 
 
 @pytest.mark.usefixtures("controller")
-def test_secrets_are_made_only_where_somebody_said_so(cluster: Cluster) -> None:
+def test_secrets_are_made_only_where_someone_said_so(cluster: Cluster) -> None:
     cluster.apply(train(cluster.namespace, plugins={"ssh": []}))
     wait_for(cluster.warnings, WAIT)
     ((reason, message),) = cluster.warnings()
@@ -229,9 +229,9 @@ def test_the_controller_cannot_do_more_than_it_has_to(
 @pytest.mark.usefixtures("controller")
 def test_a_namespace_that_has_opted_out_is_left_alone(cluster: Cluster) -> None:
     other = Cluster(cluster.api, new_namespace(cluster.api))
-    for one in (cluster, other):
-        one.apply(train(one.namespace))
-        wait_for(partial(_has, one, 2), WAIT, what="the objects are made")
+    for each in (cluster, other):
+        each.apply(train(each.namespace))
+        wait_for(partial(_has, each, 2), WAIT, what="the objects are made")
     label = {"metadata": {"labels": {"jobgate.dev/admission": "disabled"}}}
     cluster.api.patch(f"/api/v1/namespaces/{cluster.namespace}", label)
     for replicas in (3, 4):  # what is seen of the other namespace is seen after the label, and after the deletion

@@ -18,29 +18,29 @@ class Trial:
 
     def __init__(self, *documents: dict[str, Any]) -> None:
         self.cluster = MemoryCluster()
-        for one in documents:
-            self.put(one)
+        for document in documents:
+            self.put(document)
 
     def put(self, document: dict[str, Any]) -> None:
         metadata = {"namespace": "", **document["metadata"]}
         self.cluster.put(Resource.parse(RESOURCES[document["kind"]]), {**document, "metadata": metadata})
 
     def status(self, kind: str, name: str) -> dict[str, Any]:
-        found = self.cluster.find(Resource.parse(RESOURCES[kind]), NAMESPACE if kind == NAMESPACED else "", name)
-        assert found is not None
-        return dict(found.get("status") or {})
+        result = self.cluster.find(Resource.parse(RESOURCES[kind]), NAMESPACE if kind == NAMESPACED else "", name)
+        assert result is not None
+        return dict(result.get("status") or {})
 
     def reason(self, kind: str, name: str) -> str:
         conditions = self.status(kind, name).get("conditions") or [{}]
         return str(conditions[0].get("reason"))
 
     async def until(self, *conditions: Callable[[], bool]) -> None:
-        """Work until what is expected is so."""
+        """Work until the expected state is reached."""
         statuses = Statuses(self.cluster, now=lambda: NOW)
         working = asyncio.create_task(statuses.run(self.cluster))
         try:
             async with asyncio.timeout(30):
-                while not all(one() for one in conditions):  # noqa: ASYNC110  # a cluster in memory tells nobody
+                while not all(condition() for condition in conditions):  # noqa: ASYNC110  # a cluster in memory tells nobody
                     await asyncio.sleep(0.02)
         finally:
             working.cancel()
@@ -54,7 +54,10 @@ async def test_an_item_is_ready_with_all_that_it_brings_in_order() -> None:
     status = trial.status(CLUSTER, "b")
     assert status["resolved"] == ["ClusterPrerequisite/a", "ClusterPrerequisite/b"]
     assert status["variables"] == "x, y=3"
-    assert [(one["type"], one["status"]) for one in status["conditions"]] == [("Ready", "True"), ("Invalid", "False")]
+    assert [(condition["type"], condition["status"]) for condition in status["conditions"]] == [
+        ("Ready", "True"),
+        ("Invalid", "False"),
+    ]
     assert status["conditions"][0]["lastTransitionTime"] == NOW
 
 

@@ -1,4 +1,4 @@
-"""What a controller does with its work queue."""
+"""The worker of a controller, and its queue."""
 
 import asyncio
 from collections.abc import Iterator

@@ -84,7 +84,7 @@ def test_the_programs_of_a_killed_keeper_end(keep: Callable[..., subprocess.Pope
     wait_for(lambda: not runs(sleeper), what="the program ended")
 
 
-def test_a_program_that_ends_by_itself_is_told_with_its_code(
+def test_a_program_that_ends_by_itself_is_reported_with_its_code(
     keep: Callable[..., subprocess.Popen[str]], folder: Path
 ) -> None:
     process = keep(shell("loser", "echo why >&2; exit 7"))
@@ -94,7 +94,7 @@ def test_a_program_that_ends_by_itself_is_told_with_its_code(
 
 
 def old(folder: Path) -> Path:
-    """A folder that nobody made just now."""
+    """A folder that was not created just now."""
     folder.mkdir(exist_ok=True)
     os.utime(folder, (0, 0))
     return folder

@@ -59,7 +59,7 @@ def test_a_run_that_is_ended_leaves_nothing(assets: Assets, number: signal.Signa
     wait_for(lambda: not folder.exists() and not any(map(runs, pids)), timeout=60, what="all is gone")
 
 
-def test_a_server_that_does_not_start_is_told_with_its_log_and_leaves_nothing(controlplane: ControlPlane) -> None:
+def test_a_server_that_does_not_start_is_reported_with_its_log_and_leaves_nothing(controlplane: ControlPlane) -> None:
     plane = ControlPlane(controlplane.assets, ["--no-such-flag"])
     with pytest.raises(ControlPlaneError, match=r"(?s)kube-apiserver \(code 1\) ended.*unknown flag: --no-such-flag"):
         plane.start()

@@ -96,18 +96,18 @@ HOSTS = 'MPI_HOST=`cat /etc/volcano/worker.host | tr "\\n" ","`'
 def plane(whole_assets: WholeAssets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeControlPlane]:
     """A control plane with the webhooks, the companion controller, and the runner."""
     folder = tmp_path_factory.mktemp("plane")
-    with WholeControlPlane(whole_assets) as found, InstalledWebhook(found, folder, RUN):
-        install(found.client)
-        with controller(found, folder, RUN), runner(found, folder / "runner.log"):
-            yield found
+    with WholeControlPlane(whole_assets) as result, InstalledWebhook(result, folder, RUN):
+        install(result.client)
+        with controller(result, folder, RUN), runner(result, folder / "runner.log"):
+            yield result
 
 
 @pytest.fixture(scope="module")
 def node(plane: WholeControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessNode]:
     try:
-        with ProcessNode(plane, "processes", tmp_path_factory.mktemp("node")) as found:
-            yield found
-            assert found.failure is None
+        with ProcessNode(plane, "processes", tmp_path_factory.mktemp("node")) as result:
+            yield result
+            assert result.failure is None
     except MissingError as error:
         lacking(f"{error}: run the tests where namespaces are allowed")
 
@@ -135,7 +135,7 @@ def ended(space: Space, name: str) -> dict[str, Any]:
     return status
 
 
-# What a kubelet does
+# Duties of a kubelet
 
 
 def test_kubectl_shows_the_output_of_pods(plane: WholeControlPlane, space: Space, node: ProcessNode) -> None:
@@ -200,11 +200,11 @@ def test_a_pod_ends_as_its_process_does(node: ProcessNode, space: Space, command
 def run(space: Space, kind: str, **spec: Any) -> tuple[str, str]:
     """Store a job for the runner; return its resource and its group."""
     install(space.api, space.name)  # the right to Secrets there
-    found = next(one for one in installed() if one.kind == kind)
-    group = f"{found.group}/{found.version}"
+    result = next(each for each in installed() if each.kind == kind)
+    group = f"{result.group}/{result.version}"
     job = {"apiVersion": group, "kind": kind, "metadata": {"name": "train"}, "spec": spec}
-    space.create(found.plural, job, group)
-    return found.plural, group
+    space.create(result.plural, job, group)
+    return result.plural, group
 
 
 def template(name: str, *command: str) -> dict[str, Any]:
@@ -224,13 +224,13 @@ def succeeded(node: ProcessNode, space: Space, resource: str, group: str) -> Non
     try:
         wait_for(done, WAIT, what="the job has succeeded")
     except TimeoutError as error:
-        said = [path.read_text()[-1000:] for path in node.folder.glob(f"{space.name}.*/*.log")]
+        results = [path.read_text()[-1000:] for path in node.folder.glob(f"{space.name}.*/*.log")]
         status = space.get(resource, "train", group).get("status")
-        raise AssertionError(f"{error}\n{status}\n" + "\n".join(said)) from error
+        raise AssertionError(f"{error}\n{status}\n" + "\n".join(results)) from error
 
 
 def logs(node: ProcessNode, space: Space, container: str) -> list[str]:
-    """What the containers of this name of all pods have said, also of those that are gone; in order."""
+    """The logs of the containers with this name, in order; deleted pods included."""
     files = node.folder.glob(f"{space.name}.*/{container}.log")
     return sorted(line for file in files for line in file.read_text(encoding="utf-8").splitlines())
 

@@ -98,7 +98,7 @@ def test_without_needs():
 
 
 def run_tests(folder: Path, *flags: str, **variables: str) -> str:
-    """Run tests that need a program as the suite runs, on the bare system; return what is printed."""
+    """Run tests that need a program as the suite does, on the bare system; return the output."""
     file = folder / "test_needs.py"
     file.write_text(TESTS, encoding="utf-8")
     options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-c", "pyproject.toml", *flags]
@@ -122,7 +122,7 @@ def test_tests_without_their_programs_fail_with_the_same_message(bare: System, t
     assert printed.count("busybox` as root, or set ALLOW_MISSING=1 to skip the tests that need it") >= 4
 
 
-def test_they_are_skipped_where_the_user_allows_it(bare: System, tmp_path: Path) -> None:
+def test_they_are_skipped_if_the_user_allows_it(bare: System, tmp_path: Path) -> None:
     with_apt_get(tmp_path, INSTALLS)
     printed = run_tests(tmp_path, "-n", "0", ALLOW_MISSING="1")
     assert "1 passed, 4 skipped" in printed, printed

@@ -198,7 +198,7 @@ CLAIMS = [
     Claim("torchjob", "have a container `torch`", torch.job(torch.tasks(worker=torch.task(1, template=torch.template(torch.container("other"))))), "denied spec.torchTaskSpecs[Worker].template.spec.containers"),
     Claim("torchjob", "begins with a letter", torch.job(name="1a"), "denied metadata.name"),
     Claim("torchjob", "never the Master", torch.job(torch.tasks(master=torch.task(1, spotTaskSpec={"numSpotTasks": 1}))), "denied spec.torchTaskSpecs[Master].spotTaskSpec"),
-    Claim("torchjob", "`minMembers` are of Master or Worker", torch.job(minMembers={"Worker": 5}), "denied spec.minMembers[Worker]"),
+    Claim("torchjob", "`minMembers` are for Master or Worker", torch.job(minMembers={"Worker": 5}), "denied spec.minMembers[Worker]"),
     Claim("torchjob", "`dependsOn` names types that are there", torch.job(torch.tasks(worker=torch.task(4, dependsOn=[{"dependsOn": "AIMaster"}]))), "denied spec.torchTaskSpecs[Worker].dependsOn[0].dependsOn"),
     Claim("torchjob", "comes with a policy", torch.job(enableTorchElastic=True), "denied spec.torchElasticPolicy"),
     Claim("torchjob", "`numTasks` of the Worker is within the bounds", torch.job(torch.tasks(worker=torch.task(9)), **ELASTIC), "denied spec.torchTaskSpecs[Worker].numTasks"),

@@ -1,4 +1,4 @@
-"""What the documentation and the controller have of each built-in plugin."""
+"""Each built-in plugin has its page, and the rights that it needs."""
 
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ NAMES = [plugin.name for plugin in OFFERED]
 @pytest.mark.parametrize("plugin", OFFERED, ids=NAMES)
 def test_a_plugin_names_the_types_of_all_that_it_declares(plugin: Plugin[Any]) -> None:
     declared = {
-        (one.manifest["apiVersion"], one.manifest["kind"]) for one in plugin.objects(crew(), plugin.arguments())
+        (each.manifest["apiVersion"], each.manifest["kind"]) for each in plugin.objects(crew(), plugin.arguments())
     }
-    assert declared == {(one.api_version, one.kind) for one in plugin.creates}
+    assert declared == {(create.api_version, create.kind) for create in plugin.creates}
 
 
 @pytest.mark.parametrize("name", NAMES)

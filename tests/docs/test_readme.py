@@ -1,4 +1,4 @@
-"""The output in the README is that of the commands."""
+"""The README shows the output of the commands."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Faults to plant: each by what changes, the id that it is found by, and words of what is said."""
+"""Faults to plant: each with its change, the id of the finding, and words of its message."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _SPEC = "spec versions 0 schema openAPIV3Schema properties spec properties"
 
 
 def _set(found: Any, path: str, value: object) -> None:
-    """Set what is at a path, which is written with spaces."""
+    """Set the value at a path, which is written with spaces."""
     *steps, last = (int(step) if step.isdigit() else step for step in path.split())
     for step in steps:
         found = found[step]
@@ -95,8 +95,8 @@ def of_another_chart(path: str, value: object) -> Plant:
 
 
 def _data(world: World) -> dict[str, str]:
-    found: dict[str, str] = world.get("Secret", TLS, SYSTEM)["data"]
-    return found
+    result: dict[str, str] = world.get("Secret", TLS, SYSTEM)["data"]
+    return result
 
 
 def other_ca(world: World) -> None:
@@ -115,14 +115,14 @@ def staged_long_ago(world: World) -> None:
 
 
 def no_entry(world: World) -> None:
-    found = world.get("MutatingWebhookConfiguration", "jobgate")
-    found["webhooks"] = [one for one in found["webhooks"] if not one["name"].startswith("mxjobs.")]
+    result = world.get("MutatingWebhookConfiguration", "jobgate")
+    result["webhooks"] = [webhook for webhook in result["webhooks"] if not webhook["name"].startswith("mxjobs.")]
 
 
 def extra_entry(world: World) -> None:
-    found = world.get("ValidatingWebhookConfiguration", "jobgate")
-    extra = {**deepcopy(found["webhooks"][0]), "name": "everything.example.org"}
-    found["webhooks"].append(extra)
+    result = world.get("ValidatingWebhookConfiguration", "jobgate")
+    extra = {**deepcopy(result["webhooks"][0]), "name": "everything.example.org"}
+    result["webhooks"].append(extra)
 
 
 def all_ignore(world: World) -> None:
@@ -146,7 +146,7 @@ def job_of_nobody(world: World) -> None:
 
 
 def erased_fields(world: World) -> None:
-    """A DIJob whose file asks for plugins, as DI-orchestrator writes it back."""
+    """A DIJob with plugins, as DI-orchestrator writes it back."""
     applied = {"spec": {"plugins": {"env": []}, "minReplicas": 1, "backoffLimit": 2, "queue": None, "unknown": 1}}
     managers = [
         {"manager": "kubectl-client-side-apply", "operation": "Update"},
@@ -243,8 +243,8 @@ def executes(world: World) -> None:
 
 
 def _version(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"][0]
-    return found
+    result: dict[str, Any] = world.get("CustomResourceDefinition", DIJOBS)["spec"]["versions"][0]
+    return result
 
 
 def other_version(world: World) -> None:

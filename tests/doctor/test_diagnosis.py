@@ -1,4 +1,4 @@
-"""The checks on a recorded sound installation: nothing is found in it, and each planted fault alone."""
+"""The checks on a recorded sound installation: no findings without a planted fault, and only its finding with a fault."""
 
 import re
 from collections import Counter
@@ -91,7 +91,7 @@ def test_a_server_outside_the_cluster_needs_no_workload_and_no_secret() -> None:
 RUN: dict[str, Any] = {"run": ("torchjobs.train.distributed.io",), "queueing": "kubernetes", "queues": "queues: []"}
 
 
-def test_the_runner_is_known_by_its_deployment_and_by_what_the_server_is_told() -> None:
+def test_the_runner_is_known_by_its_deployment_and_by_the_flags_of_the_server() -> None:
     world = sound(NOW, **RUN, di_server=True)
     assert world.diagnosed() == []
     chosen = world.looked()[1].installation
@@ -168,7 +168,7 @@ def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     assert {one.id for one in FAULTS.values()} | elsewhere == set(catalogue)
 
 
-def test_an_expired_certificate_is_told_with_the_bundles_that_trust_its_ca(world: World) -> None:
+def test_an_expired_certificate_is_reported_with_the_bundles_that_trust_its_ca(world: World) -> None:
     world.serve(generation(NOW - timedelta(days=100)))
     assert ids(world) == ["certificate-expired", "bundle-ca-expired", "bundle-ca-expired"]
 
@@ -198,19 +198,19 @@ def test_a_server_gets_ten_minutes_to_read_a_secret_that_was_written(world: Worl
     assert ids(world) == ["server-serves-another"]
 
 
-def test_a_served_certificate_that_expired_is_told_by_its_address(world: World) -> None:
+def test_a_served_certificate_that_expired_is_reported_by_its_address(world: World) -> None:
     world.show(generation(NOW - timedelta(days=100), 1))
     expired = next(one for one in world.diagnosed() if one.id == "certificate-expired")
     assert expired.where == "10.0.0.1:9443"
 
 
-def test_a_server_that_is_perhaps_not_reached_is_no_fault_but_told(world: World) -> None:
+def test_a_server_that_is_perhaps_not_reached_is_reported_as_no_fault(world: World) -> None:
     world.show(None, certain=False)
     assert ids(world) == []
     assert list(world.looked()[0].not_checked().values()) == [["certificate of 10.0.0.1:9443"]]
 
 
-def test_another_host_at_the_address_of_a_pod_is_no_fault_but_told(world: World) -> None:
+def test_another_host_at_the_address_of_a_pod_is_reported_as_no_fault(world: World) -> None:
     world.show(generation(NOW, service="printer"), certain=False)
     assert ids(world) == []
     (why,) = world.looked()[0].not_checked()
@@ -224,7 +224,7 @@ def test_all_entries_that_fail_open_are_a_fault_where_it_is_told_that_they_shoul
     assert "failure-policy-differs" in ids(world, failure_policy="Fail")
 
 
-def test_a_schedule_that_is_suspended_is_told() -> None:
+def test_a_schedule_that_is_suspended_is_reported() -> None:
     world = sound(NOW, rotation=RotationMode.CRONJOB)
     world.get("CronJob", ROTATOR, SYSTEM)["spec"]["suspend"] = True
     assert ids(world) == ["workload-stopped"]
@@ -245,7 +245,7 @@ def test_a_crd_that_takes_anything_lacks_no_field(world: World) -> None:
     assert ids(world) == []
 
 
-def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
+def test_what_cannot_be_looked_at_is_reported_and_is_no_fault(world: World) -> None:
     for ref in list(world.objects):
         if ref.resource not in CONFIGURATIONS:
             world.unseen[ref] = LACKS
@@ -260,7 +260,7 @@ def test_what_cannot_be_looked_at_is_told_and_is_no_fault(world: World) -> None:
 
 @pytest.mark.parametrize("sentence", FAULTS)
 def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, sentence: str) -> None:
-    """Whoever may read the webhook configurations learns what is wrong with them, and nothing else."""
+    """A user who may read only the webhook configurations gets the findings about them."""
     FAULTS[sentence].plant(world)
     for ref in [*world.objects, Ref(SECRETS, TLS, SYSTEM), Ref(SERVICES, SERVICE, SYSTEM)]:
         if ref.resource not in CONFIGURATIONS:
@@ -273,7 +273,7 @@ def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, senten
     assert found <= {FAULTS[sentence].id, "namespace-selector-differs"} or "missing" in FAULTS[sentence].id
 
 
-def test_where_nothing_is_installed_that_alone_is_told(world: World) -> None:
+def test_if_nothing_is_installed_that_alone_is_reported(world: World) -> None:
     world.objects = {ref: one for ref, one in world.objects.items() if ref.resource == NAMESPACES}
     assert ids(world) == ["not-installed"]
 
@@ -294,7 +294,7 @@ def test_a_service_may_have_further_ports_and_name_the_target_by_its_number(worl
     assert ids(world) == []
 
 
-def test_a_webhook_for_everything_that_calls_nobody_is_told(world: World) -> None:
+def test_a_webhook_for_everything_that_calls_nobody_is_reported(world: World) -> None:
     faults.dead_webhook(world)
     (entry,) = world.get("ValidatingWebhookConfiguration", "gone-admission")["webhooks"]
     entry["rules"][0] |= {"apiGroups": ["*"], "resources": ["*/*"]}
@@ -316,7 +316,7 @@ def test_a_port_that_is_a_variable_is_taken_for_the_default(world: World) -> Non
     assert ids(world) == []
 
 
-def test_one_fault_in_many_entries_is_told_once(world: World) -> None:
+def test_one_fault_in_many_entries_is_reported_once(world: World) -> None:
     faults.other_ca(world)
     for entry in world.entries():
         entry["clientConfig"]["caBundle"] = ""
@@ -333,7 +333,7 @@ def test_findings_come_the_worst_first(world: World) -> None:
     assert [one.severity for one in world.diagnosed()] == list(Severity)
 
 
-def test_the_right_to_everything_is_told_as_that(world: World) -> None:
+def test_the_right_to_everything_is_reported_as_that(world: World) -> None:
     world.extra |= {
         Permission(ROTATOR, "*", "*", "*", "", ""),
         Permission(ROTATOR, "impersonate", "", "users", "", "x"),

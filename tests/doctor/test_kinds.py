@@ -1,4 +1,4 @@
-"""The doctor knows the configured kinds of an installation, and finds what is wrong with their files and CRDs."""
+"""The doctor knows the configured kinds of an installation, and reports faults of their files and CRDs."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -47,8 +47,8 @@ def test_an_installation_with_configured_kinds_has_no_fault(world: World) -> Non
 
 
 def config_map(world: World) -> dict[str, Any]:
-    (found,) = [one for ref, one in world.objects.items() if ref.name.startswith("jobgate-kinds-")]
-    return found
+    (result,) = [one for ref, one in world.objects.items() if ref.name.startswith("jobgate-kinds-")]
+    return result
 
 
 def invalid(world: World) -> None:
@@ -60,8 +60,8 @@ def without_file(world: World) -> None:
 
 
 def without_entry(world: World) -> None:
-    found = world.get("ValidatingWebhookConfiguration", "jobgate")
-    found["webhooks"] = [one for one in found["webhooks"] if not one["name"].startswith(OWN)]
+    result = world.get("ValidatingWebhookConfiguration", "jobgate")
+    result["webhooks"] = [webhook for webhook in result["webhooks"] if not webhook["name"].startswith(OWN)]
 
 
 def ignoring(world: World) -> None:
@@ -84,8 +84,8 @@ def test_a_fault_of_a_configured_kind_is_found(
     world: World, plant: Callable[[World], None], fault: str, says: str
 ) -> None:
     plant(world)
-    found = [each for each in world.diagnosed() if each.id == fault]
-    assert any(says in f"{each.where} {each.what}" for each in found), world.diagnosed()
+    results = [each for each in world.diagnosed() if each.id == fault]
+    assert any(says in f"{each.where} {each.what}" for each in results), world.diagnosed()
 
 
 def test_descriptions_that_cannot_be_read_are_no_fault(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Faults planted in one installation on a real API server, and found by what looks at it.
+"""Faults planted in one installation on a real API server, and reported by the doctor.
 
 Level: real API server, real Secret, bundles and rights; a TLS listener of this test is the server. There are no
 controllers and kubelets: pods, endpoints, Leases and statuses are made by hand, as these would.
@@ -70,7 +70,7 @@ class Installed:
 
     def __init__(self, plane: ControlPlane, api: ClusterApi, folder: Path) -> None:
         self.plane, self.api = plane, api
-        # So that what is sound is not stale before the tests are over.
+        # So that nothing sound expires before the tests are over.
         entries = read_entries(DESCRIBED, "training.yaml")
         self.world = sound(datetime.now(UTC), lease_seconds=3600, described=installable(kinds_of(entries)))
         self.world.put(*map(crd, entries))
@@ -137,7 +137,7 @@ def _is_rendered(ref: Ref) -> bool:
 
 
 def _stated(one: dict[str, Any]) -> dict[str, Any]:
-    """An object without what is not a user's to say."""
+    """An object without the fields that only the API server sets."""
     return {key: value for key, value in one.items() if key != "status"}
 
 

@@ -1,4 +1,4 @@
-"""What an image's tag says of its version."""
+"""Versions from the tags of images."""
 
 import pytest
 

@@ -53,7 +53,7 @@ def permissive(crd: dict[str, Any]) -> dict[str, Any]:
 def user(
     webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[User]:
-    """A user whose invalid jobs were stored with a permissive CRD, before jobgate's CRD replaced it."""
+    """A user with invalid jobs, stored with a permissive CRD before jobgate's CRD replaced it."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("adoption")
     ClusterObjects(controlplane.client).apply(permissive(definition(ADOPTED)))

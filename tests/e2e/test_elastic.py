@@ -101,7 +101,7 @@ def test_a_job_grows_and_shrinks_while_another_comes_and_goes(
             *(f"grows-work-{number}" for number in range(4)), *(f"still-work-{number}" for number in range(2))
         )
         first = run.pods()
-    # The next runner knows only what is stored.
+    # The next runner knows only stored state.
     with runner(whole_controlplane, file.with_name("log"), settings):
         other = Run(space, dijob("other", task("work", 2)))
         hosts = [f"still-work-{number}" for number in range(2)]

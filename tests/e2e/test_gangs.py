@@ -65,7 +65,7 @@ def bound(space: Space) -> list[str]:
 
 
 def unschedulable(space: Space) -> bool:
-    """Whether the scheduler has found no room for a gang."""
+    """Whether the scheduler reports that there is no room for a gang."""
     conditions = [
         condition
         for group in space.items("podgroups", GANGS_API)

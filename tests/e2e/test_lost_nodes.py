@@ -1,4 +1,4 @@
-"""A node whose kubelet stops while its containers go on: which pods are replaced, and when."""
+"""The kubelet of a node stops while its containers go on: which pods are replaced, and when."""
 
 import time
 from collections.abc import Iterator
@@ -148,7 +148,7 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
         run.until("Running")
         assert run.status["restarts"] == 0
 
-    # The kubelet is back: it kills what is replaced.
+    # The kubelet is back: it kills the replaced pods.
     left.start_kubelet()
 
     def silent() -> bool:

@@ -72,7 +72,7 @@ def dijob(name: str, *names: str, **spec: Any) -> dict[str, Any]:
 
 
 def pod_of(user: User, job: str, task: str = "work") -> dict[str, Any]:
-    """Create a pod as DI-orchestrator does, and return it as it is stored."""
+    """Create a pod as DI-orchestrator does, and return the stored pod."""
     stored = user.stored(job)
     (template,) = (each["template"] for each in stored["spec"]["tasks"] if each["name"] == task)
     owner = {

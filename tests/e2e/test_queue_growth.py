@@ -182,7 +182,7 @@ def test_no_released_job_exceeds_the_quota_of_its_queue_by_growing(
         scene.holds()
         assert scene.jobs["scaled"].status["phase"] == "Running"
         assert "JobGrowthQueued" in {event["reason"] for event in scene.space.items("events")}
-    # The next runner knows only what is stored.
+    # The next runner knows only stored state.
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
         scene.later_jobs_wait()
         scene.holds()

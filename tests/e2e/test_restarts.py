@@ -24,7 +24,7 @@ pytestmark = pytest.mark.needs(*NEEDS, root=True)
 WAIT = 120.0
 RESTART = [{"event": "PodFailed", "action": "RestartJob"}]
 FIELD = {"fieldRef": {"fieldPath": "metadata.labels['jobgate.dev/attempt']"}}
-#: Says which pod it is, and of which attempt. A killed process ends the container with 137.
+#: Prints the pod and its attempt. A killed process ends the container with 137.
 SAYS = 'echo "attempt $ATTEMPT: $ME"; '
 DIES = "sleep 1; sh -c 'kill -9 $$'; exit $?"
 
@@ -86,7 +86,7 @@ def mxjob(name: str, dies: str) -> dict[str, Any]:
 
 
 def said(node: ProcessNode, space: Space, attempt: int) -> list[str]:
-    """What the pods of an attempt have said."""
+    """The logs of the pods of an attempt."""
     logs = (path.read_text() for path in node.folder.glob(f"{space.name}.*/*.log"))
     return sorted(line for log in logs for line in re.findall(rf"^attempt {attempt}: (.*)$", log, re.MULTILINE))
 

@@ -59,7 +59,7 @@ class Run:
 
     @property
     def job(self) -> dict[str, Any]:
-        """The job as it is stored."""
+        """The stored job."""
         return self.space.get(self.plural, self.name, self.version)
 
     @property

@@ -32,7 +32,7 @@ class Tenant:
         self._plane = plane
         self._namespace = namespace
         plane.kubectl("-n", namespace, "create", "rolebinding", "tenant", "--clusterrole=edit", "--user=tenant")
-        # Even all rights to batch Jobs do not include those of the runner.
+        # Even all rights to batch Jobs do not include the rights of the runner.
         plane.kubectl("-n", namespace, "create", "role", "batch", "--verb=*", "--resource=jobs.batch,jobs.batch/status")
         plane.kubectl("-n", namespace, "create", "rolebinding", "batch", "--role=batch", "--user=tenant")
 
@@ -53,7 +53,7 @@ class Created(Run):
 
 
 def state(job: Run) -> dict[str, Any]:
-    """What the state of a job grants."""
+    """The part of a job's state that grants rights."""
     return {key: value for key, value in job.status["jobgate"].items() if key in RELEASED}
 
 

@@ -205,7 +205,7 @@ def test_accelerators_are_read_again_while_the_server_runs(
     assert done, output
     accelerators.write_text(DRIVER % "/opt/nvidia-535")
     wait_for(has_driver(user, "/opt/nvidia-535"), NOTICED, every=0.2)
-    # After a mistake the last valid settings stay, and the log says what is wrong.
+    # After a mistake the last valid settings stay, and the log names the mistake.
     accelerators.write_text(DRIVER % "opt/nvidia-550")
     wait_for(lambda: "invalid settings ignored" in private.log.read_text(), NOTICED)
     assert has_driver(user, "/opt/nvidia-535")()

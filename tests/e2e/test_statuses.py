@@ -46,7 +46,7 @@ def space(whole_api: ClusterApi, whole_namespace: str) -> Space:
 
 
 def job_of(kind: str, **fields: Any) -> dict[str, Any]:
-    """A job of a kind whose pods run until they are ended."""
+    """A job with pods that run until they are ended."""
     if kind == "DIJob":
         return dijob("train", task("work", 2), task("judge"), **fields)
     job = example(Path(PATHS[kind]))
@@ -58,7 +58,7 @@ def job_of(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 class Watched(Run):
-    """A job whose phases are recorded whenever it is read."""
+    """A job; its phase is recorded whenever it is read."""
 
     def __init__(self, space: Space, job: dict[str, Any]) -> None:
         self.phases: list[str] = []
@@ -78,7 +78,7 @@ class Watched(Run):
 
 
 def is_true(run: Run) -> bool:
-    """Whether the counts of a status are those of the pods."""
+    """Whether the counts of a status agree with the pods."""
     pods = [pod for pod in run.space.items("pods") if pod["metadata"]["labels"].get("jobgate.dev/job") == run.name]
     newest: dict[tuple[str, int], dict[str, Any]] = {}
     for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["creationTimestamp"])):
@@ -128,11 +128,11 @@ def taken(space: Space, job: dict[str, Any]) -> Run:
 def has_event(run: Run, reason: str) -> bool:
     """Whether the job has an Event."""
     about = [event["involvedObject"] for event in run.space.items("events") if event["reason"] == reason]
-    return any(one["uid"] == run.job["metadata"]["uid"] for one in about)
+    return any(each["uid"] == run.job["metadata"]["uid"] for each in about)
 
 
 def message(run: Run) -> str:
-    """What the status says of what the job waits for."""
+    """The texts of the status that give the reason for waiting."""
     status = run.status
     messages = [condition.get("message", "") for condition in status.get("conditions", ())]
     return " ".join([*messages, status.get("reason", ""), str(status.get("state"))])

@@ -133,7 +133,7 @@ class Forgetful:
         return {**job, "spec": spec}
 
     def write(self, job: dict[str, Any], subresource: str = "") -> dict[str, Any]:
-        """Write the job whole, and return it as it is stored then."""
+        """Write the whole job, and return the stored job."""
         status, answer = self.api.put(f"{self.path}{subresource}", job, {"fieldManager": "di-operator"})
         assert status == 200, answer
         return answer
@@ -273,7 +273,7 @@ class Volcano:
         return typed_vcjob(job)
 
     def write(self, job: dict[str, Any], subresource: str = "") -> dict[str, Any]:
-        """Write the job whole, and return it as it is stored then."""
+        """Write the whole job, and return the stored job."""
         status, answer = self.api.put(f"{self.path}{subresource}", job, {"fieldManager": "vc-controller-manager"})
         assert status == 200, answer
         return answer

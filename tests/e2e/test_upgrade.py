@@ -42,7 +42,7 @@ UNLAWFUL = {
         policies=[{"event": "PodFailed", "action": "AbortJob"}, {"event": "PodFailed", "action": "RestartJob"}],
     ),
 }
-#: What the newer version reports for each.
+#: The findings of the newer version for each.
 FAULTS = {"gang": "spec.minAvailable: Invalid value: 5", "policies": "spec.policies[1].event: Duplicate value"}
 
 

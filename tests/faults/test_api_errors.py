@@ -28,7 +28,7 @@ LEASES = "/apis/coordination.k8s.io/"
 
 def met(proxies: Collection[FaultyProxy], least: int) -> bool:
     """Whether each program has met the fault, and so many times in all."""
-    times = [sum(one.faults.values()) for one in proxies]
+    times = [sum(proxy.faults.values()) for proxy in proxies]
     return all(times) and sum(times) >= least
 
 
@@ -94,7 +94,7 @@ def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, spa
             job = dijob(f"at-{len(jobs)}", task("work", 2, ends(0, "20s")), plugins={"svc": []})
             jobs.append(Run(space, job))
             time.sleep(EVERY)
-        wait_for(lambda: all({*one.faults} >= ALL for one in proxies), WAIT, what="each has met each error")
+        wait_for(lambda: all({*proxy.faults} >= ALL for proxy in proxies), WAIT, what="each has met each error")
         for one in proxies:
             one.fault = lambda _: None
         ended = time.monotonic()
@@ -105,21 +105,21 @@ def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, spa
             run.until("Succeeded")
         made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
         expected = sorted(f"{run.name}-work-{index}" for run in jobs for index in range(2))
-        assert [one.rpartition("-")[0] for one in made] == expected, "each pod is made once"
+        assert [each.rpartition("-")[0] for each in made] == expected, "each pod is made once"
         assert sorted(space.names("jobs", "batch/v1")) == sorted(f"{run.name}-work" for run in jobs)
-        assert all(one.process.poll() is None for one in programs)
-        met = [dict(one.faults) for one in proxies]
+        assert all(program.process.poll() is None for program in programs)
+        met = [dict(entry.faults) for entry in proxies]
         shown(f"a minute of all: {met}, {meanwhile} of {len(jobs)} jobs ran meanwhile, right after {right:.1f} s")
 
 
 def started(jobs: Collection[Run]) -> list[str]:
-    """The jobs whose pods have run, and of which the controller has made the object."""
+    """The jobs with pods that have run and objects that the controller has created."""
     return [job.name for job in jobs if "Running" in types(job) and job.space.exists("configmaps", f"{job.name}-svc")]
 
 
 def types(job: Run) -> set[str]:
     """The types of the conditions that a job has or had."""
-    return {one["type"] for one in job.status.get("conditions", ())}
+    return {condition["type"] for condition in job.status.get("conditions", ())}
 
 
 @contextmanager
@@ -142,10 +142,10 @@ def through_proxies(
 
 
 def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: tuple[Program, ...]) -> None:
-    name = "at-" + "".join(one if one.isalnum() else "-" for one in fault)
+    name = "at-" + "".join(each if each.isalnum() else "-" for each in fault)
     revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
     of_writes = "write" in fault or fault == "409"
-    # A job has few writes, and those that are done are not repeated.
+    # A job has few writes, and none is repeated.
     least = len(proxies) if of_writes else LEAST
     for one in proxies:
         one.faults.clear()
@@ -162,8 +162,8 @@ def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: t
     wait_for(lambda: space.exists("configmaps", f"{name}-svc"), WAIT, what="the controller has made its object")
     right = max(0.0, time.monotonic() - ended)
     made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
-    assert [one.rpartition("-")[0] for one in made] == [f"{name}-work-0", f"{name}-work-1"], fault
-    batches = [one for one in space.names("jobs", "batch/v1") if one.startswith(name)]
+    assert [entry.rpartition("-")[0] for entry in made] == [f"{name}-work-0", f"{name}-work-1"], fault
+    batches = [item for item in space.names("jobs", "batch/v1") if item.startswith(name)]
     assert len(batches) <= 1, batches
-    assert all(one.process.poll() is None for one in programs)
-    shown(f"{fault}: {[dict(one.faults) for one in proxies]}, right after {right:.1f} s of {ended - begun:.1f} s")
+    assert all(program.process.poll() is None for program in programs)
+    shown(f"{fault}: {[dict(proxy.faults) for proxy in proxies]}, right after {right:.1f} s of {ended - begun:.1f} s")

@@ -139,7 +139,7 @@ def check_smuggled(kind: JobKind, value: Any) -> None:
 
 
 def _pods(kind: JobKind, document: dict[str, Any]) -> Iterator[tuple[str | int, ...]]:
-    """Yield the places of the pod specs in a job, except those of exempt runtime classes."""
+    """Yield the places of the pod specs in a job, except for exempt runtime classes."""
     for place, task in task_places(kind, document):
         spec = mapping(task.get("template")).get("spec")
         if isinstance(spec, dict) and not spec.get("runtimeClassName"):
@@ -181,7 +181,7 @@ def check_yaml(value: Any) -> None:
 
 
 def check_definition(value: Any) -> None:
-    """Any CRD is linted; one that is taken gives every object a verdict."""
+    """Any CRD is linted; with an accepted CRD, every object gets a verdict."""
     assert all(str(finding) for finding in lint(value["definition"]))
     if not any(finding.severity is Severity.ERROR for finding in lint(value["definition"], strict=False)):
         result = evaluate(value["definition"], value["object"])
@@ -242,7 +242,7 @@ def _ratchets(kind: JobKind) -> Target:
     return Target(st.fixed_dictionaries({"stored": stored}), lambda value: check_ratchet(kind, value))
 
 
-#: What YAML's readers disagree about.
+#: Texts that YAML libraries read differently.
 _SNIPPETS = st.sampled_from(
     [
         "\n---\n",
@@ -310,7 +310,7 @@ def bodies(draw: st.DrawFn) -> str:
 
 @st.composite
 def definitions(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a small CRD, or one that is wrong in a place or two, and an object for it."""
+    """Draw a small CRD, sometimes with one or two faults, and an object for it."""
     schema = draw(near(_SCHEMA))
     result = {"type": "object", "properties": {"spec": schema}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": result}}

@@ -40,7 +40,7 @@ CASES = [*IN_TURN[: len(OF_A_TEMPLATE)], *((shape, kind) for shape in OF_A_JOB f
 
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
-    """Compile the schemas first, which is no cost of an object, and exclude them from garbage collection."""
+    """Compile the schemas first, as that is no cost of an object, and exclude them from garbage collection."""
     for kind in built_in():
         spent(tiny_tasks(kind, 1), kind)
     gc.freeze()

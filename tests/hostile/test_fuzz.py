@@ -1,4 +1,4 @@
-"""A short run of `make fuzz`, and all inputs that it has found."""
+"""A short run of `make fuzz`, and all inputs that failed before."""
 
 import json
 from pathlib import Path

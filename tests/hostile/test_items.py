@@ -212,12 +212,12 @@ def test_namespaced_items_leave_room_for_cluster_items() -> None:
 def test_a_deleted_item_frees_its_memory_after_it_was_parsed() -> None:
     room = ItemStore()
     many = [room.keep(stored(f"x{number}", "a", **LARGE)) for number in range(70)]
-    for one in many:
-        item_of(one, NAMESPACED)
-    dropped = [one for one in many if "spec" not in one]
+    for entry in many:
+        item_of(entry, NAMESPACED)
+    dropped = [each for each in many if "spec" not in each]
     assert not room.has_room(many)
     del many[:10]
-    del one
+    del entry
     assert room.has_room(dropped)
     assert not room.has_room([room.keep(stored("y", "b", env=[{"name": "A", "value": "x" * ITEM_LIMIT}]))])
 

@@ -24,14 +24,14 @@ def nested(levels: int) -> str:
 
 
 def stored(count: int) -> str:
-    """A job of task roles, each of which has all of the job's storages."""
+    """A job of task roles that all have all storages of the job."""
     claims = ", ".join(f"{{name: c{index}}}" for index in range(count))
     roles = "".join(f"  r{index}: {{{ROLE}, commands: [a]}}\n" for index in range(count))
     return f"name: j\n{IMAGE}extras: {{storages: [{claims}]}}\ntaskRoles:\n{roles}"
 
 
 def referred(count: int) -> str:
-    """A job of task roles, each of which names all of the job's prerequisites."""
+    """A job of task roles that all name all prerequisites of the job."""
     items = ", ".join(f"{{name: n{index}, {HOOK}}}" for index in range(count))
     names = ", ".join(f"n{index}" for index in range(count))
     roles = "".join(f"  r{index}: {{{ROLE}, commands: [a], prerequisites: [{names}]}}\n" for index in range(count))

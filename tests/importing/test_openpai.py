@@ -33,17 +33,17 @@ def job(role: dict[str, Any] | None = None, **fields: Any) -> str:
 
 
 def objects(text: str, target: ImportedKind | None = None) -> list[dict[str, Any]]:
-    found = list(imported(text, "job.yaml", target))
-    assert [fault for one in found for fault in one.faults] == []
-    return [document for one in found for document in one.objects]
+    result = list(imported(text, "job.yaml", target))
+    assert [fault for each in result for fault in each.faults] == []
+    return [document for entry in result for document in entry.objects]
 
 
 def faults(text: str) -> list[str]:
-    return [fault for one in imported(text, "job.yaml") for fault in one.faults]
+    return [fault for each in imported(text, "job.yaml") for fault in each.faults]
 
 
 def changes(text: str) -> str:
-    return "\n".join(change for one in imported(text, "job.yaml") for change in one.changes)
+    return "\n".join(change for each in imported(text, "job.yaml") for change in each.changes)
 
 
 @pytest.mark.parametrize("name", ["marketplace", "job-mnist", "job-imagenet", "job-debug_hook"])
@@ -83,8 +83,8 @@ def test_the_examples_of_the_design_are_imported_as_a_whole(name: str) -> None:
     ],
 )
 def test_items_are_read_in_every_spelling(item: str, field: str, expected: Any) -> None:
-    (found,) = objects(f"name: item\n{item}")
-    assert (found["kind"], found["spec"][field]) == ("ClusterPrerequisite", expected)
+    (result,) = objects(f"name: item\n{item}")
+    assert (result["kind"], result["spec"][field]) == ("ClusterPrerequisite", expected)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_placeholders_that_are_texts_need_no_quotes(text: str) -> None:
         (job(extras={"reference_prerequisites": [{"name": "a", "require": ["b"]}]}), "require[0]", "marketplace://name/b"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_imported_is_said_with_what_would_be_right(text: str, where: str, right: str) -> None:
+def test_what_cannot_be_imported_is_reported_with_what_would_be_right(text: str, where: str, right: str) -> None:
     assert any(where in fault and right in fault for fault in faults(text)), faults(text)
 
 
@@ -172,15 +172,15 @@ def test_what_is_left_out_is_reported(text: str, expected: str) -> None:
 
 def test_nothing_of_a_secret_is_written() -> None:
     image = [{**JOB["prerequisites"][0], "auth": {"password": "hidden"}}]
-    (found,) = imported(job(secrets={"key": "hidden"}, prerequisites=image), "job.yaml")
-    assert "hidden" not in repr(found)
+    (result,) = imported(job(secrets={"key": "hidden"}, prerequisites=image), "job.yaml")
+    assert "hidden" not in repr(result)
 
 
 def test_a_job_of_one_task_role_is_a_job() -> None:
     text = job({"commands": ["echo $A", " b "], "instances": 3}, extras={"storages": [{"name": "my.claim"}]})
-    (found,) = objects(text)
-    spec = found["spec"]["template"]["spec"]
-    assert (found["apiVersion"], found["kind"], found["spec"]["completions"]) == ("batch/v1", "Job", 3)
+    (result,) = objects(text)
+    spec = result["spec"]["template"]["spec"]
+    assert (result["apiVersion"], result["kind"], result["spec"]["completions"]) == ("batch/v1", "Job", 3)
     assert spec["containers"][0]["command"] == ["/bin/bash", "-euo", "pipefail", "-c", "echo $$A\nb"]
     assert spec["containers"][0]["resources"] == {"limits": {"cpu": "1", "memory": "8Mi"}}
     assert spec["volumes"][0] == {"name": "my-claim-volume", "persistentVolumeClaim": {"claimName": "my.claim"}}
@@ -201,8 +201,8 @@ def test_a_job_of_one_task_role_is_a_job() -> None:
     ],
 )
 def test_commands_run_as_in_openpai_with_errexit_nounset_and_pipefail(commands: list[str], code: int) -> None:
-    (found,) = objects(job({"commands": commands}))
-    container = found["spec"]["template"]["spec"]["containers"][0]
+    (result,) = objects(job({"commands": commands}))
+    container = result["spec"]["template"]["spec"]["containers"][0]
     assert run(argv_of(container, {"x": "no"})).returncode == code
 
 
@@ -211,8 +211,8 @@ def test_commands_run_as_in_openpai_with_errexit_nounset_and_pipefail(commands: 
 )
 def test_a_parameter_is_put_into_its_command_as_it_is_and_makes_no_other(value: str) -> None:
     text = job({"commands": ["echo <% $parameters.x %>", "true"]}, parameters={"x": value, "other": "no"})
-    (found,) = objects(text)
-    script = found["spec"]["template"]["spec"]["containers"][0]["command"][-1]
+    (result,) = objects(text)
+    script = result["spec"]["template"]["spec"]["containers"][0]["command"][-1]
     assert script == f"echo {value}\ntrue".replace("$", "$$")
 
 
@@ -222,7 +222,7 @@ def test_a_job_of_several_task_roles_is_a_dijob_or_on_request_several_jobs() -> 
     (dijob,) = objects(text)
     assert [task["name"] for task in dijob["spec"]["tasks"]] == ["ps-server", "worker"]
     assert (dijob["spec"]["backoffLimit"], dijob["spec"]["queue"]) == (2, "vc1")
-    assert [one["metadata"]["name"] for one in objects(text, ImportedKind.JOB)] == ["job-ps-server", "job-worker"]
+    assert [each["metadata"]["name"] for each in objects(text, ImportedKind.JOB)] == ["job-ps-server", "job-worker"]
 
 
 def test_what_a_job_defines_for_itself_is_a_prerequisite_that_its_tasks_name() -> None:
@@ -259,7 +259,7 @@ def test_the_command_says_all_faults_and_writes_nothing(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 4
 
 
-def test_a_file_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["import", "openpai", str(tmp_path)])
     assert (result.exit_code, result.stderr) == (2, f"{tmp_path}: Is a directory\n")
 
@@ -287,7 +287,7 @@ RAW = (FOLDER / "openpai" / "marketplace.yaml").read_text().replace('"{{ mountPa
     ],
     ids=["items", "job", "an item", "items without quotes", "an item of ours without quotes"],
 )  # fmt: skip
-def test_what_is_of_openpai_or_lacks_quotes_is_said_with_what_is_right(
+def test_what_is_of_openpai_or_lacks_quotes_is_reported_with_what_is_right(
     command: str, text: str, said: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "item.yaml"

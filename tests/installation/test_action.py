@@ -11,7 +11,7 @@ import yaml
 
 _ROOT = Path(__file__).parents[2]
 _STEPS = yaml.safe_load((_ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
-#: Instead of `python -m venv`: an environment whose pip writes down its arguments, and whose jobgate is this one.
+#: Instead of `python -m venv`: an environment with this jobgate, and with a pip that records its arguments.
 _PYTHON = f"""#!/bin/sh
 mkdir -p "$3/bin"
 printf '#!/bin/sh\\necho "$@" > "$RUNNER_TEMP/pip"\\n' > "$3/bin/pip"

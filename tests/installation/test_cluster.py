@@ -1,4 +1,4 @@
-"""What is rendered, asked of a real API server: it takes all of it, and gives each account its rights and no others."""
+"""A real API server accepts all rendered objects, and gives each account its rights and no others."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from jobgate.kinds import installed
 
 KINDS = installed()
 SYSTEM = "jobgate-system"
-#: A CRD whose objects the installation converts.
+#: A CRD with objects that the installation converts.
 CONVERTED = "things.example.com"
 _CRDS = "customresourcedefinitions"
 #: Kinds of others, which take anything here.
@@ -57,11 +57,11 @@ _CHOSEN: dict[str, dict[str, Any]] = {
 def plane(controlplane: ControlPlane) -> Iterator[ControlPlane]:
     """A control plane with our namespace and rights, and with stand-ins for the CRDs of others."""
     groups = base(KINDS, Installation(secrets_in=(SYSTEM,), conversion_crds=(CONVERTED,)))
-    real = [one for group in groups.values() for one in group if one["kind"] in {"Namespace", *_RIGHTS, *_POLICY}]
+    real = [each for group in groups.values() for each in group if each["kind"] in {"Namespace", *_RIGHTS, *_POLICY}]
     foreign = [definition(api_version, kind) for api_version, kinds in FOREIGN.items() for kind in kinds]
     controlplane.kubectl("apply", "-f", "-", input=written([*real, *foreign]))
     stored = ClusterObjects(controlplane.client)
-    stored.established(*(one["metadata"]["name"] for one in foreign))
+    stored.established(*(entry["metadata"]["name"] for entry in foreign))
     yield controlplane
     for one in foreign:
         controlplane.client.delete(stored.path(one))
@@ -89,8 +89,8 @@ def test_the_api_server_takes_everything_without_a_warning(plane: ControlPlane) 
     rendered: list[dict[str, Any]] = []
     for choice, chosen in _CHOSEN.items():
         # The CRDs are the same whatever is chosen, and much else is.
-        found = objects(KINDS, Installation(**chosen, crds=choice == "plain"))
-        rendered += [one for one in found if one not in rendered]
+        result = objects(KINDS, Installation(**chosen, crds=choice == "plain"))
+        rendered += [each for each in result if each not in rendered]
     done = plane.kubectl(
         "apply", "--dry-run=server", "--validate=strict", "-f", "-", input=written(rendered), check=False
     )
@@ -104,7 +104,7 @@ def test_the_api_server_takes_everything_without_a_warning(plane: ControlPlane) 
 def test_kustomize_makes_of_an_overlay_what_the_choice_renders(plane: ControlPlane, choice: str) -> None:
     built = plane.kubectl("kustomize", f"manifests/overlays/{choice}").stdout
     chosen = objects(KINDS, Installation(**CHOICES[choice], crds=False))
-    assert {key_of(one): one for one in read(built)} == {key_of(one): one for one in chosen}
+    assert {key_of(each): each for each in read(built)} == {key_of(entry): entry for entry in chosen}
 
 
 def test_components_can_be_combined(plane: ControlPlane, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_components_can_be_combined(plane: ControlPlane, tmp_path: Path) -> None
     built = plane.kubectl("kustomize", str(tmp_path), "--load-restrictor=LoadRestrictionsNone").stdout
     together = {key: value for name in names for key, value in CHOICES[name].items()}
     chosen = objects(KINDS, Installation(**together, crds=False))
-    assert {key_of(one): one for one in read(built)} == {key_of(one): one for one in chosen}
+    assert {key_of(each): each for each in read(built)} == {key_of(entry): entry for entry in chosen}
 
 
 def _relative(path: Path, start: Path) -> str:
@@ -126,14 +126,14 @@ def _relative(path: Path, start: Path) -> str:
 @cache
 def templates() -> dict[str, dict[str, Any]]:
     """All pod templates, by name."""
-    found = {}
+    result = {}
     for rotation in RotationMode.WATCH, RotationMode.CRONJOB:
-        for one in objects(KINDS, Installation(crds=False, rotation=rotation)):
-            spec = one.get("spec", {})
+        for entry in objects(KINDS, Installation(crds=False, rotation=rotation)):
+            spec = entry.get("spec", {})
             spec = spec.get("jobTemplate", {}).get("spec", spec)
             if "template" in spec:
-                found[f"{one['kind']} {one['metadata']['name']}"] = spec["template"]
-    return found
+                result[f"{entry['kind']} {entry['metadata']['name']}"] = spec["template"]
+    return result
 
 
 @pytest.mark.parametrize("name", templates())
@@ -160,7 +160,7 @@ def _create_pod(api: ClusterApi, template: dict[str, Any]) -> tuple[int, dict[st
 _ADMISSION = "admissionregistration.k8s.io"
 _CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 _TLS = "jobgate-webhook-tls"
-#: Account, verb, group, resource, namespace, name; all of which it must be allowed.
+#: Account, verb, group, resource, namespace, name; all must be allowed.
 ALLOWED = [
     *[("jobgate-webhook", verb, "", "secrets", SYSTEM, _TLS) for verb in ("get", "list", "watch")],
     *[("jobgate-webhook", verb, "diengine.opendilab.org", "dijobs", "any", "") for verb in ("get", "list", "watch")],
@@ -210,12 +210,12 @@ _NOBODY = [
     ("patch", "coordination.k8s.io", "leases", "kube-system", "kube-scheduler"),
     ("patch", "coordination.k8s.io", "leases", SYSTEM, "another"),
 ]
-#: The same, of which it must be allowed nothing.
+#: The same; all must be forbidden.
 FORBIDDEN = [
     *[
-        (account, *one)
+        (account, *each)
         for account in ("jobgate-webhook", "jobgate-controller", "jobgate-certificates")
-        for one in _NOBODY
+        for each in _NOBODY
     ],
     *[("jobgate-webhook", verb, "", "secrets", SYSTEM, _TLS) for verb in ("update", "patch")],
     ("jobgate-webhook", "create", "", "secrets", SYSTEM, ""),
@@ -241,7 +241,7 @@ def test_an_account_may_what_it_must_and_nothing_that_is_dangerous(
     wait_for(lambda: _may(cluster_api, ALLOWED[0]), timeout=60, what="the rights are known")
     # The Secrets of a namespace are the controller's to make where it was named for them, and so of any name.
     named = {("jobgate-controller", "get", "", "secrets", SYSTEM, "another")}
-    assert [one for one in asked if one not in named and _may(cluster_api, one) is not expected] == []
+    assert [each for each in asked if each not in named and _may(cluster_api, each) is not expected] == []
 
 
 def _may(api: ClusterApi, asked: tuple[str, ...]) -> bool:
@@ -316,12 +316,12 @@ def service(**spec: Any) -> dict[str, Any]:
 
 def secret(kind: str = "Opaque", name: str = "train-ssh", *keys: str) -> dict[str, Any]:
     token = {"kubernetes.io/service-account.name": "default"} if "token" in kind else {}
-    found = owned("Secret", name, type=kind, data=dict.fromkeys(keys, ""))
-    found["metadata"]["annotations"] = token
-    return found
+    result = owned("Secret", name, type=kind, data=dict.fromkeys(keys, ""))
+    result["metadata"]["annotations"] = token
+    return result
 
 
-#: What the controller creates, and what is said where it may not.
+#: Objects that the controller creates, and the message of the denial otherwise.
 WRITES: list[tuple[str, dict[str, Any], str]] = [
     ("a ConfigMap of a job", owned("ConfigMap", data={"a": "b"}), ""),
     ("the same without a label", owned("ConfigMap", labels={}), "only objects labelled"),
@@ -440,7 +440,7 @@ def test_applying_again_keeps_the_bundle_that_was_injected(
 ) -> None:
     name = f"trial{len(how)}"
     (one,) = [
-        one for one in objects(KINDS, Installation(crds=False)) if one["kind"] == "ValidatingWebhookConfiguration"
+        each for each in objects(KINDS, Installation(crds=False)) if each["kind"] == "ValidatingWebhookConfiguration"
     ]
     one["metadata"]["name"] = name
     for entry in one["webhooks"]:  # so that it is called for nothing

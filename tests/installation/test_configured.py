@@ -1,4 +1,4 @@
-"""What the manifests have for configured kinds: no CRD, no mutating entry, a failure policy that fits their mode."""
+"""Manifests for configured kinds: no CRD, no mutating entry, a failure policy that fits their mode."""
 
 from typing import Any
 
@@ -40,19 +40,25 @@ def manifests(described: str) -> list[dict[str, Any]]:
 
 
 def named(manifests: list[dict[str, Any]], kind: str, start: str = "") -> dict[str, Any]:
-    (found,) = [one for one in manifests if one["kind"] == kind and one["metadata"]["name"].startswith(start)]
-    return found
+    (result,) = [
+        manifest
+        for manifest in manifests
+        if manifest["kind"] == kind and manifest["metadata"]["name"].startswith(start)
+    ]
+    return result
 
 
 def test_they_bring_no_crd_and_no_rights_of_users(manifests: list[dict[str, Any]]) -> None:
-    assert not [one for one in manifests if one["metadata"]["name"] == RAY]
+    assert not [manifest for manifest in manifests if manifest["metadata"]["name"] == RAY]
     for name in ("jobgate-jobs-view", "jobgate-jobs-edit"):
         assert "ray.io" not in str(named(manifests, "ClusterRole", name))
 
 
 def test_objects_are_validated_but_never_changed(manifests: list[dict[str, Any]]) -> None:
-    validating = {one["name"]: one for one in named(manifests, "ValidatingWebhookConfiguration")["webhooks"]}
-    mutating = {one["name"] for one in named(manifests, "MutatingWebhookConfiguration")["webhooks"]}
+    validating = {
+        webhook["name"]: webhook for webhook in named(manifests, "ValidatingWebhookConfiguration")["webhooks"]
+    }
+    mutating = {each["name"] for each in named(manifests, "MutatingWebhookConfiguration")["webhooks"]}
     assert not {f"{name}.mutate.jobgate.dev" for name in (RAY, JOBSET, RUNTIME)} & mutating
     policies = {name: validating[f"{name}.validate.jobgate.dev"]["failurePolicy"] for name in (RAY, JOBSET, RUNTIME)}
     assert policies == {RAY: "Ignore", JOBSET: "Fail", RUNTIME: "Ignore"}

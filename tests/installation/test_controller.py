@@ -1,4 +1,4 @@
-"""The rights of the controller: no more than it needs, and Secrets only where someone said so."""
+"""The rights of the controller: no more than it needs, and Secrets only in the namespaces of `--secrets-in`."""
 
 from typing import Any
 
@@ -12,31 +12,31 @@ ACCOUNT = {"kind": "ServiceAccount", "name": "jobgate-controller", "namespace": 
 
 
 def rules(*namespaces: str) -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
-    """What the controller may do: by namespace, or nothing for all of them, resources and verbs."""
+    """The rights of the controller: verbs and resources by namespace; no namespace means all."""
     rendered = objects(KINDS, Installation(crds=False, namespace="elsewhere", secrets_in=namespaces))
     roles = {
-        (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]): one["rules"]
-        for one in rendered
-        if "rules" in one
+        (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]): each["rules"]
+        for each in rendered
+        if "rules" in each
     }
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for one in rendered:
         if one["kind"].endswith("RoleBinding") and one["subjects"] == [ACCOUNT]:
             namespace = one["metadata"].get("namespace", "")
             for rule in roles[one["roleRef"]["kind"], namespace, one["roleRef"]["name"]]:
                 entry = (tuple(rule["resources"]), tuple(rule["verbs"]))
-                found.setdefault(namespace, []).append(entry)
-    return found
+                result.setdefault(namespace, []).append(entry)
+    return result
 
 
 def test_without_more_the_controller_gets_at_no_secret() -> None:
     assert not [entry for entries in rules().values() for entry in entries if "secrets" in entry[0]]
 
 
-def test_where_it_may_make_secrets_it_can_neither_list_nor_change_them() -> None:
-    found = rules("ada", "bob")
-    assert found["ada"] == found["bob"] == [(("secrets",), ("get", "create"))]
-    assert not [entry for entry in found[""] if "secrets" in entry[0]]
+def test_if_it_may_make_secrets_it_can_neither_list_nor_change_them() -> None:
+    result = rules("ada", "bob")
+    assert result["ada"] == result["bob"] == [(("secrets",), ("get", "create"))]
+    assert not [entry for entry in result[""] if "secrets" in entry[0]]
 
 
 def test_nothing_is_granted_that_grants_more() -> None:
@@ -47,5 +47,7 @@ def test_nothing_is_granted_that_grants_more() -> None:
 @pytest.mark.parametrize("external, count", [("", 1), ("localhost", 0)])
 def test_the_controller_runs_where_the_server_does(external: str, count: int) -> None:
     rendered = objects(KINDS, Installation(crds=False, external_name=external))
-    found = [one for one in rendered if (one["kind"], one["metadata"]["name"]) == ("Deployment", "jobgate-controller")]
-    assert len(found) == count
+    results = [
+        each for each in rendered if (each["kind"], each["metadata"]["name"]) == ("Deployment", "jobgate-controller")
+    ]
+    assert len(results) == count

@@ -11,7 +11,7 @@ from webhook.server.metrics import Metrics
 
 _OURS = re.compile(r"\b(?:jobgate|controller_runtime|certwatcher)_[a-z_]+\b")
 PANELS = json.loads(dashboard())["panels"]
-_ALL = [one["expr"] for one in (*alerts(), *(line for panel in PANELS for line in panel["targets"]))]
+_ALL = [each["expr"] for each in (*alerts(), *(line for panel in PANELS for line in panel["targets"]))]
 ASKED = sorted({name for expression in _ALL for name in _OURS.findall(expression)})
 
 

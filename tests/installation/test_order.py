@@ -1,4 +1,4 @@
-"""What is applied last: who calls the servers, after everything that makes them answer."""
+"""The order of manifests: webhooks come after everything that their servers need."""
 
 import pytest
 
@@ -10,7 +10,7 @@ CONFIGURATIONS = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguratio
 
 @pytest.mark.parametrize("rotation", ["watch", "cronjob", "cert-manager", "none"])
 def test_the_configurations_come_after_all_that_makes_servers_answer(rotation: str) -> None:
-    kinds = [one["kind"] for one in objects(installed(), Installation.model_validate({"rotation": rotation}))]
+    kinds = [each["kind"] for each in objects(installed(), Installation.model_validate({"rotation": rotation}))]
     assert kinds[-2:] == CONFIGURATIONS
     assert not set(kinds[:-2]) & set(CONFIGURATIONS)
     assert {"Namespace", "Service", "Deployment"} <= set(kinds[:-2])

@@ -1,4 +1,4 @@
-"""What is installed where the cluster has something that queues pods."""
+"""An installation beside a system that queues pods."""
 
 from typing import Any
 
@@ -18,10 +18,10 @@ def wires(one: dict[str, Any]) -> bool:
 
 def rendered(queueing: str, run: tuple[str, ...] = ()) -> tuple[list[list[str]], list[dict[str, Any]]]:
     """Return the arguments of the Deployments, and the rules of all cluster roles on groups of pods."""
-    found = objects(installed(), Installation(crds=False, queueing=queueing, run=run))
-    deployments = [one["spec"]["template"]["spec"] for one in found if wires(one)]
-    rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
-    return [one["containers"][0]["args"] for one in deployments], [
+    result = objects(installed(), Installation(crds=False, queueing=queueing, run=run))
+    deployments = [each["spec"]["template"]["spec"] for each in result if wires(each)]
+    rules = [rule for entry in result if entry["kind"] == "ClusterRole" for rule in entry["rules"]]
+    return [deployment["containers"][0]["args"] for deployment in deployments], [
         rule for rule in rules if "podgroups" in rule["resources"]
     ]
 
@@ -34,7 +34,7 @@ def test_server_and_controller_know_the_system_and_the_controller_may_keep_its_g
     queueing: str, group: str
 ) -> None:
     arguments, rules = rendered(queueing)
-    assert [f"--queueing={queueing}" in one for one in arguments] == [True, True]
+    assert [f"--queueing={queueing}" in argument for argument in arguments] == [True, True]
     wanted = [{"apiGroups": [group], "resources": ["podgroups"], "verbs": KEPT}] if group else []
     assert rules == wanted
 
@@ -50,7 +50,7 @@ def test_server_and_controller_know_the_system_and_the_controller_may_keep_its_g
 )
 def test_the_runner_knows_the_system_and_may_keep_its_groups(queueing: str, group: str, count: int) -> None:
     arguments, rules = rendered(queueing, ("torchjobs.train.distributed.io",))
-    assert [f"--queueing={queueing}" in one for one in arguments] == [True] * 3
+    assert [f"--queueing={queueing}" in argument for argument in arguments] == [True] * 3
     assert rules == [{"apiGroups": [group], "resources": ["podgroups"], "verbs": KEPT}] * count
 
 
@@ -66,8 +66,8 @@ def test_the_runner_knows_the_system_and_may_keep_its_groups(queueing: str, grou
 def test_only_a_runner_beside_kueue_may_read_workloads_and_only_one_by_one(
     queueing: str, run: tuple[str, ...], verbs: list[list[str]]
 ) -> None:
-    found = objects(installed(), Installation(crds=False, queueing=queueing, run=run))
-    rules = [rule for one in found if one["kind"] == "ClusterRole" for rule in one["rules"]]
+    result = objects(installed(), Installation(crds=False, queueing=queueing, run=run))
+    rules = [rule for each in result if each["kind"] == "ClusterRole" for rule in each["rules"]]
     assert [rule["verbs"] for rule in rules if rule["apiGroups"] == ["kueue.x-k8s.io"]] == verbs
 
 
@@ -77,13 +77,13 @@ def test_a_job_waits_in_one_sort_of_queue(queueing: str) -> None:
         Installation(queueing=queueing, queues="queues: []")
 
 
-def test_without_a_system_nothing_is_said_and_nothing_may_be_kept() -> None:
+def test_without_a_system_nothing_is_reported_and_nothing_may_be_kept() -> None:
     arguments, rules = rendered("")
-    assert not any("queueing" in word for one in arguments for word in one)
+    assert not any("queueing" in word for argument in arguments for word in argument)
     assert rules == []
 
 
 def test_server_and_controller_know_the_domain_of_services_where_it_is_another() -> None:
-    found = objects(installed(), Installation(crds=False, cluster_domain="svc.grid.example"))
-    deployments = [one["spec"]["template"]["spec"]["containers"][0] for one in found if wires(one)]
-    assert ["--cluster-domain=svc.grid.example" in one["args"] for one in deployments] == [True, True]
+    result = objects(installed(), Installation(crds=False, cluster_domain="svc.grid.example"))
+    deployments = [each["spec"]["template"]["spec"]["containers"][0] for each in result if wires(each)]
+    assert ["--cluster-domain=svc.grid.example" in deployment["args"] for deployment in deployments] == [True, True]

@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 
 ACTIONS = [*sorted(Path(".github/workflows").glob("*.yml")), Path("action.yml")]
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
-#: What packages depend on differs between these.
+#: Dependencies of packages differ between these.
 PLATFORMS = [
     {"sys_platform": system, "platform_system": name, "os_name": os_name, "python_version": version,
      "python_full_version": f"{version}.0", "implementation_name": "cpython", "platform_python_implementation": "CPython"}
@@ -70,15 +70,15 @@ def test_a_bot_renews_the_pins() -> None:
 
 def locked() -> dict[str, tuple[str, set[str]]]:
     """Return version and hashes of each package of the lock file."""
-    found: dict[str, tuple[str, set[str]]] = {}
+    result: dict[str, tuple[str, set[str]]] = {}
     for entry in re.split(r"\n(?=\S)", Path("requirements.lock").read_text(encoding="utf-8")):
         name, version = re.split(r"==|[ ;\\]", entry, maxsplit=2)[:2]
-        found[canonicalize_name(name)] = version, set(re.findall(r"sha256:([0-9a-f]{64})", entry))
-    return found
+        result[canonicalize_name(name)] = version, set(re.findall(r"sha256:([0-9a-f]{64})", entry))
+    return result
 
 
 def dependencies(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
-    """Yield what an installed package depends on with these extras, on any platform."""
+    """Yield the dependencies of an installed package with these extras, on any platform."""
     try:
         declared = requires(name) or []
     except PackageNotFoundError:
@@ -101,7 +101,10 @@ def wheel_with_all_extras() -> set[str]:
         name, extras = package = left.pop()
         if package not in known:
             known.add(package)
-            left += [(canonicalize_name(one.name), frozenset(one.extras)) for one in dependencies(name, extras)]
+            left += [
+                (canonicalize_name(dependency.name), frozenset(dependency.extras))
+                for dependency in dependencies(name, extras)
+            ]
     return {name for name, _ in known} - {"jobgate"}
 
 

@@ -1,4 +1,4 @@
-"""The steps of the release that verify what is published, run as GitHub runs them; `gh` and `docker` are scripts."""
+"""The steps that verify a published release, run as GitHub runs them; `gh` and `docker` are scripts."""
 
 import json
 import os
@@ -30,8 +30,8 @@ IMAGE = "oci://registry/jobgate@sha256:1"
 
 
 def step(job: str, name: str) -> str:
-    (found,) = (step["run"] for step in JOBS[job]["steps"] if step.get("name", "").startswith(name))
-    return str(found)
+    (result,) = (step["run"] for step in JOBS[job]["steps"] if step.get("name", "").startswith(name))
+    return str(result)
 
 
 def image_sbom(version: str = "3.14.5", *platforms: str) -> str:

@@ -1,4 +1,4 @@
-"""Defaults that kinds share: what is only requested, and cannot be shared, is limited to as much."""
+"""Defaults that kinds share: a request for a resource that cannot be overcommitted also becomes the limit."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def asking(resources: dict[str, Any]) -> dict[str, Any]:
 
 
 def stored(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the job as it is stored after its defaults."""
+    """Return the stored job with its defaults."""
     result: dict[str, Any] = jsonpatch.apply_patch(document, list(mutate(document).patch))
     return result
 

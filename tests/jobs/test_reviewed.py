@@ -129,11 +129,11 @@ def test_each_label_and_annotation_that_is_used_is_reviewed_and_no_other(name: s
             used |= used_by(kind, deepcopy(document), annotations)
             used |= used_by(kind, taken_over(deepcopy(document)), annotations)
     reviewed = {(field, key) for field, keys in kind.reviewed.items() for key in keys}
-    assert {one for one in used if one[0] != "metadata"} - ONLY_WARNS == reviewed
+    assert {each for each in used if each[0] != "metadata"} - ONLY_WARNS == reviewed
     assert {key for field, key in used if field == "metadata"} - {"*"} <= SERVERS
 
 
-#: Of the metadata what no user changes once it is stored, and finalizers, whose type is checked.
+#: Metadata that no user changes in a stored object, and finalizers, because their type is checked.
 SERVERS = {
     "annotations", "creationTimestamp", "deletionTimestamp", "finalizers", "generateName", "generation", "labels", "name",
     "namespace", "resourceVersion", "uid",
@@ -170,7 +170,7 @@ UNKNOWN = 'metadata.annotations[jobgate.dev/command]: Unsupported value: "resume
 @pytest.mark.parametrize(
     ("case", "command", "before", "settings", "expected"),
     [
-        *((f"{one} is known", one, "", RUN, "") for one in USER_ACTIONS),
+        *((f"{each} is known", each, "", RUN, "") for each in USER_ACTIONS),
         ("an unknown one", "resume", "", RUN, UNKNOWN),
         ("one of a pod", "RestartPod", "", RUN, "Unsupported value"),
         ("nothing", "", "", RUN, ""),

@@ -30,7 +30,7 @@ class KeepingRunner(SmallRunner):
 
 
 def world(monkeypatch: pytest.MonkeyPatch, runner: Runner[Any]) -> World:
-    """A job of two tasks, of which one depends on the other, run by this runner."""
+    """A job of two tasks, one depending on the other, run by this runner."""
     kind = bind(RESOURCE, operator=DI_ORCHESTRATOR, runner=runner)
     monkeypatch.setattr("tests.runner.world.KINDS", Registry([kind]))
     result = World(dijob(task(name="first"), task(name="second", dependsOn={"name": ["first"]})))

@@ -41,7 +41,7 @@ def _below(value: Any, steps: Steps) -> Iterator[Steps]:
 
 
 def at(value: Any, steps: Steps) -> Any:
-    """Return what stands at a place."""
+    """Return the value at a place."""
     for step in steps:
         value = value[step]
     return value

@@ -27,7 +27,7 @@ EXAMPLES = [job for file in (*GOOD, *BROKEN) for job in jobs(file)]
 def jobs_of(kind: JobKind) -> st.SearchStrategy[dict[str, Any]]:
     """Return jobs of a kind."""
     names = kind.gvk.api_version, kind.kind
-    result = [one for one in (*EXAMPLES, *sample_of(kind).jobs) if (one["apiVersion"], one["kind"]) == names]
+    result = [each for each in (*EXAMPLES, *sample_of(kind).jobs) if (each["apiVersion"], each["kind"]) == names]
     return st.builds(changed, st.sampled_from(result), st.lists(CHANGES, max_size=5))
 
 
@@ -39,7 +39,7 @@ def changed(job: dict[str, Any], changes: list[tuple[int, str, Any]]) -> dict[st
     result: dict[str, Any] = json.loads(json.dumps(job))  # which shares nothing, as YAML does
     for number, change, value in changes:
         # The places that are deep down are many, so each second change is near the top.
-        places = [one for one in _places(result) if number % 2 or one[2] < 4]
+        places = [place for place in _places(result) if number % 2 or place[2] < 4]
         owner, key, _ = (places or [(result, "spec", 0)])[number // 2 % max(len(places), 1)]
         if change == "drop":
             owner.pop(key, None) if isinstance(owner, dict) else owner.pop(key)
@@ -55,7 +55,7 @@ def changed(job: dict[str, Any], changes: list[tuple[int, str, Any]]) -> dict[st
 
 def _places(job: dict[str, Any]) -> list[tuple[Any, Any, int]]:
     """Return each place in a job's metadata and spec: what holds it, its key there, and how deep it is."""
-    return [one for one in _below(job, 0) if one[2] or one[1] in {"metadata", "spec"}]
+    return [each for each in _below(job, 0) if each[2] or each[1] in {"metadata", "spec"}]
 
 
 def _below(value: Any, depth: int) -> Iterator[tuple[Any, Any, int]]:

@@ -16,14 +16,14 @@ from webhook import Phase, Response
 ANSWER = 64 * 1024
 #: As long as a name may be in a request.
 LONG = "n" * 1_000_000
-#: What a terminal obeys, what ends a line, what turns the reading direction; and then a name without end.
+#: Control characters, line ends, characters that turn the reading direction; and an overlong name.
 EVIL = "a\x1b[31m\nb\x00\u202ec" + "é" * 50_000
 #: As many parts below a long name. Half of them do for a comparison.
 MANY = 300
 
 
 def answer_of(response: Response) -> dict[str, Any]:
-    """Return what is sent, without the patch, after looking whether it can be sent."""
+    """Return the answer without the patch, after a check that it can be sent."""
     answer: dict[str, Any] = response.to_review()["response"]
     orjson.dumps(answer)
     answer.pop("patch", None)

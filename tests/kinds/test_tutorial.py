@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package is installed, built as it stands."""
+    """The folder in which the package is installed, built from its current files."""
     site = tmp_path_factory.mktemp("site")
     uv = Path(sys.executable).with_name("uv")
     flags = ("--quiet", "--offline", "--no-deps", "--no-build-isolation", "--python", sys.executable)
@@ -106,7 +106,7 @@ def test_the_page_quotes_the_package(folder: Path) -> None:
 
 
 def test_an_entry_point_names_the_kind(kind: JobKind, site: Path) -> None:
-    (entry,) = (one for one in entry_points(group=ENTRY_POINT) if one.name == "sweepjob")
+    (entry,) = (point for point in entry_points(group=ENTRY_POINT) if point.name == "sweepjob")
     assert entry.load() is kind
     assert kind not in built_in()
     assert str(sys.modules["sweepjob"].__file__).startswith(str(site))

@@ -14,7 +14,7 @@ from tests.kinds.reviews import request_of
 from webhook import Phase, Request, review
 
 WRONG: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, ["x"], [["x"]], {"x": {}}, [{}, {"x": 7}])
-#: Who runs the jobs: their operators, or jobgate.
+#: Settings with jobs run by their operators, and by jobgate.
 SETTINGS = [
     Settings(plugins={Queueing.name: Queueing.arguments.model_validate({"system": system})}, runs=frozenset(runs))
     for system, runs in (("kueue", ()), ("volcano", (kind.qualified_plural for kind in KINDS)))

@@ -1,4 +1,4 @@
-"""What is found of jobs that are stored already."""
+"""Findings about stored jobs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,14 +22,14 @@ def stored(name: str, *tasks: Any) -> Audited:
 
 
 def test_a_sound_job_has_no_faults_whatever_runs_of_it() -> None:
-    found = stored("sound", jobs.task("learner"))
-    assert (found.kind, found.namespace, found.name) == ("dijobs.diengine.opendilab.org", "ada", "sound")
-    assert found.faults == ()
+    result = stored("sound", jobs.task("learner"))
+    assert (result.kind, result.namespace, result.name) == ("dijobs.diengine.opendilab.org", "ada", "sound")
+    assert result.faults == ()
 
 
-def test_each_fault_is_told_with_its_rule_also_where_the_installation_only_warns() -> None:
-    found = stored("broken", jobs.task("learner"), jobs.task("learner"), jobs.task("none"))
-    result = [(rule, str(cause.path)) for rule, cause in found.faults]
+def test_each_fault_is_reported_with_its_rule_also_where_the_installation_only_warns() -> None:
+    results = stored("broken", jobs.task("learner"), jobs.task("learner"), jobs.task("none"))
+    result = [(rule, str(cause.path)) for rule, cause in results.faults]
     assert ("at_most_one_task_of_each_type", "spec.tasks[1].type") in result
     assert ("plain_tasks_have_names", "spec.tasks[2].name") in result
 

@@ -104,7 +104,7 @@ DROPPED, REFUSED, DIFFERS, UNSERVED = (
         (older, [Misfit("spec.versions", UNSERVED, "version v2alpha1 does not exist; served versions: v1alpha1")]),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_told_field_by_field(
+def test_what_does_not_fit_is_reported_field_by_field(
     shipped: dict[str, Any], change: Callable[[dict[str, Any], dict[str, Any]], None], expected: list[Misfit]
 ) -> None:
     assert misfits(stored(shipped, change), DIJOB) == expected

@@ -1,4 +1,4 @@
-"""What the API server and the webhook make of an object together: versions, rules on updates, rules that fail."""
+"""The verdict of API server and webhook together: versions, rules on updates, rules that fail."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -74,7 +74,9 @@ def verdict(document: dict[str, Any], *stored: dict[str, Any], of: JobKind | Non
 
 def causes(found: Verdict) -> list[str]:
     assert found.allowed is (found.status is None)
-    return [f"{one['field']}: {one['message']}" for one in found.status["details"]["causes"]] if found.status else []
+    return (
+        [f"{cause['field']}: {cause['message']}" for cause in found.status["details"]["causes"]] if found.status else []
+    )
 
 
 BIG = "spec.size: Invalid value: 10: must be at most 9"
@@ -105,16 +107,16 @@ def test_an_object_of_a_served_version_is_reviewed_with_the_rules_of_updates(
 ) -> None:
     if not cel.available():
         pytest.skip("CEL rules need the library")
-    found = verdict(document, *stored)
-    assert found.reviewed
-    assert causes(found) == expected
-    assert found.document["apiVersion"] == document["apiVersion"]
+    result = verdict(document, *stored)
+    assert result.reviewed
+    assert causes(result) == expected
+    assert result.document["apiVersion"] == document["apiVersion"]
 
 
 def test_a_field_that_a_version_does_not_have_is_dropped() -> None:
-    found = verdict(order(3, "v1", color="blue"))
-    assert found.document["spec"] == {"size": 3, "tasks": []}
-    assert any("spec.color: unknown field" in warning for warning in found.warnings)
+    result = verdict(order(3, "v1", color="blue"))
+    assert result.document["spec"] == {"size": 3, "tasks": []}
+    assert any("spec.color: unknown field" in warning for warning in result.warnings)
 
 
 def test_a_version_that_is_not_served_is_denied() -> None:
@@ -122,9 +124,9 @@ def test_a_version_that_is_not_served_is_denied() -> None:
 
 
 def test_a_version_that_a_webhook_converts_is_not_reviewed_and_says_so() -> None:
-    found = verdict(order(10, "v1"), of=kind(Conversion(url="https://convert.example.com/")))
-    assert (found.allowed, found.reviewed) == (True, False)
-    assert found.warnings == ("not reviewed: a conversion webhook converts it to shop.example.com/v2",)
+    result = verdict(order(10, "v1"), of=kind(Conversion(url="https://convert.example.com/")))
+    assert (result.allowed, result.reviewed) == (True, False)
+    assert result.warnings == ("not reviewed: a conversion webhook converts it to shop.example.com/v2",)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_a_version_that_a_webhook_converts_is_not_reviewed_and_says_so() -> None
     ],
 )  # fmt: skip
 def test_a_rule_that_fails_denies_its_object_by_name(document: dict[str, Any], fault: str) -> None:
-    found = verdict(document)
-    assert causes(found) == [f": rule an_order_is_small of Order failed on this object: {fault}"]
-    assert found.status is not None
-    assert found.status["message"].startswith('Order.shop.example.com "one" is invalid')
+    result = verdict(document)
+    assert causes(result) == [f": rule an_order_is_small of Order failed on this object: {fault}"]
+    assert result.status is not None
+    assert result.status["message"].startswith('Order.shop.example.com "one" is invalid')

@@ -41,4 +41,4 @@ def stored(job: dict[str, Any], namespace: str = "lab") -> dict[str, Any]:
 
 def env_of(container: dict[str, Any]) -> dict[str, str]:
     """The variables of a container; of two of one name, the last counts."""
-    return {one["name"]: one.get("value", "") for one in container.get("env") or ()}
+    return {each["name"]: each.get("value", "") for each in container.get("env") or ()}

@@ -1,4 +1,4 @@
-"""What DI-orchestrator makes of a DIJob, and how it follows the job."""
+"""The objects that DI-orchestrator creates for a DIJob, and how they follow its changes."""
 
 import random
 from typing import Any
@@ -74,15 +74,18 @@ def test_the_variables_name_all_pods_and_those_of_the_type_of_the_pods_own_task(
     named: str, expected: dict[str, list[str]]
 ) -> None:
     tasks = [LEARNER, COLLECTOR, task("board"), task("mail-box")]
-    own = next(one for one in tasks if one["name"] == named)
-    env = {one["name"]: one["value"] for one in variables(job(*tasks), own, 7)}
+    own = next(each for each in tasks if each["name"] == named)
+    env = {variable["name"]: variable["value"] for variable in variables(job(*tasks), own, 7)}
     every = ["learner-0", "roll-out-0", "roll-out-1", "board-0", "mail-box-0"]
     lists = {"DI_NODES": every, **expected}
     assert env == {
         "DI_JOB_ID": "lab/walker",
         "DI_SERVER_URL": "http://di-server.di-system.svc.cluster.local:8081",
         "DI_RANK": "7",
-        **{key: ",".join(f"walker-{one}.di-walker.lab.svc.cluster.local" for one in of) for key, of in lists.items()},
+        **{
+            key: ",".join(f"walker-{entry}.di-walker.lab.svc.cluster.local" for entry in of)
+            for key, of in lists.items()
+        },
     }
 
 
@@ -111,7 +114,7 @@ def test_a_job_is_written_back_with_empty_structures_and_without_what_go_does_no
 
 def ranks(space: Space) -> dict[str, str]:
     pods = space.items("pods")
-    return {one["metadata"]["name"]: one["metadata"]["annotations"]["diengine/rank"] for one in pods}
+    return {each["metadata"]["name"]: each["metadata"]["annotations"]["diengine/rank"] for each in pods}
 
 
 def scale(space: Space, name: str, index: int, replicas: int) -> None:
@@ -120,7 +123,7 @@ def scale(space: Space, name: str, index: int, replicas: int) -> None:
     space.patch("dijobs", name, {"spec": {"tasks": tasks}}, GROUP)
 
 
-def test_a_job_runs_is_scaled_mended_and_collected(space: Space) -> None:
+def test_a_job_runs_is_scaled_corrected_and_collected(space: Space) -> None:
     operator = DIOrchestrator(space.api, space.name)
     space.create("dijobs", example("dijob/minimal.yaml"), GROUP)
 
@@ -185,7 +188,7 @@ def test_failed_pods_are_replaced_until_the_backoff_limit(space: Space) -> None:
 
 def test_an_invalid_job_gets_no_pods(space: Space) -> None:
     walker = example("dijob/minimal.yaml")
-    walker["spec"]["tasks"] = [{**one, "name": "same"} for one in walker["spec"]["tasks"]]
+    walker["spec"]["tasks"] = [{**each, "name": "same"} for each in walker["spec"]["tasks"]]
     space.create("dijobs", walker, GROUP)
     assert DIOrchestrator(space.api, space.name).sync().refused == {"dijobs/minimal": "two tasks of one name"}
     assert space.items("pods") == []

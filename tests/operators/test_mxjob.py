@@ -1,4 +1,4 @@
-"""What mxnet-operator makes of an MxJob, and how it follows the job."""
+"""The objects that mxnet-operator creates for an MxJob, and how they follow its changes."""
 
 import random
 from typing import Any
@@ -31,7 +31,7 @@ LABELS = {"mxnet.mlkube.io": "", "job_type": "WORKER", "runtime_id": "a1b2", "ta
 
 def test_the_container_that_trains_is_told_where_the_scheduler_is() -> None:
     dist = job(SCHEDULER, SERVER, WORKER, RuntimeId="a1b2")
-    assert {one["name"]: one["value"] for one in variables(dist, WORKER)} == {
+    assert {variable["name"]: variable["value"] for variable in variables(dist, WORKER)} == {
         "DMLC_PS_ROOT_PORT": "9000",
         "DMLC_PS_ROOT_URI": "mnist-scheduler-a1b2-0",
         "DMLC_NUM_SERVER": "2",
@@ -81,10 +81,10 @@ def test_a_job_runs_through_batch_jobs_is_scaled_and_goes(space: Space) -> None:
     assert batch_jobs(space) == [*names, f"mnist-dist-worker-{made_up}-1"]
     assert space.names("services") == names[:1]
     wait_for(lambda: space.phases() == ["Running"] * 4, TIMEOUT, what="all pods run")
-    owners = {one["metadata"]["ownerReferences"][0]["kind"] for one in space.items("pods")}
+    owners = {item["metadata"]["ownerReferences"][0]["kind"] for item in space.items("pods")}
     assert owners == {"Job"}
-    assert all(set(one["metadata"]["labels"]) >= set(LABELS) for one in space.items("pods"))
-    assert not any("ownerReferences" in one["metadata"] for one in space.items("jobs", "batch/v1"))
+    assert all(set(each["metadata"]["labels"]) >= set(LABELS) for each in space.items("pods"))
+    assert not any("ownerReferences" in entry["metadata"] for entry in space.items("jobs", "batch/v1"))
     assert operator.sync().idle
 
     scale(space, "mnist-dist", 1)

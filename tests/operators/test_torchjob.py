@@ -1,4 +1,4 @@
-"""What torch-on-k8s makes of a TorchJob, and how it follows the job."""
+"""The objects that torch-on-k8s creates for a TorchJob, and how they follow its changes."""
 
 from typing import Any
 
@@ -125,7 +125,7 @@ def test_with_an_aimaster_all_wait_until_it_is_ready(space: Space) -> None:
 
 
 @pytest.mark.parametrize(("code", "deleted"), [(137, ["pods/minimal-master-0"]), (1, [])])
-def test_a_failed_pod_is_replaced_where_its_exit_code_may_go_away(space: Space, code: int, deleted: list[str]) -> None:
+def test_a_failed_pod_is_replaced_if_its_exit_code_may_go_away(space: Space, code: int, deleted: list[str]) -> None:
     operator = TorchOnK8s(space.api, space.name)
     space.create("torchjobs", example("torchjob/minimal.yaml"), GROUP)
     operator.sync()

@@ -1,4 +1,4 @@
-"""What Volcano makes of its Job, and how it follows the job."""
+"""The objects that Volcano creates for its Job, and how they follow its changes."""
 
 import random
 from typing import Any
@@ -82,7 +82,7 @@ def test_a_job_runs_and_is_scaled(space: Space) -> None:
     assert space.names("secrets") == []
 
 
-def test_plugins_are_carried_out_where_it_is_asked_for(space: Space) -> None:
+def test_plugins_are_carried_out_if_it_is_asked_for(space: Space) -> None:
     operator = Volcano(space.api, space.name, plugins=True)
     space.create("jobs", example("vcjob/tensorflow.yaml"), GROUP)
 

@@ -39,7 +39,7 @@ def crew(*parts: Part, **fields: Any) -> Crew:
 
 def pod(*containers: Any, **spec: Any) -> dict[str, Any]:
     """Return a pod with these containers, or one called main, and these fields in its spec."""
-    named = [{"name": one} if isinstance(one, str) else one for one in containers or ("main",)]
+    named = [{"name": container} if isinstance(container, str) else container for container in containers or ("main",)]
     return {"metadata": {"name": "pod"}, "spec": {"containers": named, **spec}}
 
 
@@ -60,7 +60,7 @@ def wired(document: dict[str, Any], of: Crew, task: str = "worker", index: int =
 def variables(document: dict[str, Any], container: str = "main") -> dict[str, Any]:
     """Return the variables of a container or init container, by name; what is not a value as its source."""
     spec = document["spec"]
-    (one,) = [one for one in spec["containers"] + spec.get("initContainers", []) if one["name"] == container]
+    (one,) = [entry for entry in spec["containers"] + spec.get("initContainers", []) if entry["name"] == container]
     return {each["name"]: each.get("value", each.get("valueFrom")) for each in one.get("env", [])}
 
 
@@ -80,4 +80,4 @@ def promised(of: Crew, task: str, index: int = 0) -> dict[str, str]:
     """Return the variables that a kind promises to a pod."""
     result = of.part(task)
     assert result is not None
-    return {one.name: one.value for one in of.contract(Member(of, result, index))}
+    return {each.name: each.value for each in of.contract(Member(of, result, index))}

@@ -80,7 +80,7 @@ def test_flags_and_mappings_say_the_same(written: Any, expected: dict[str, Any])
         (True, ['spec.plugins[some]: Invalid value: "bool": must be a list of flags, such as [--key-path=<value>, --port=<value>, --quiet, --word=<value>], or a mapping']),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_what_would_be_right(written: Any, expected: list[str]) -> None:
+def test_what_is_wrong_is_reported_with_what_would_be_right(written: Any, expected: list[str]) -> None:
     assert faults(written) == expected
 
 

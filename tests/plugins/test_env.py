@@ -85,7 +85,7 @@ def promised(_: Member) -> Iterator[Variable]:
         ("99", True, "99"),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_replaced_where_it_is_not_the_users(present: str | None, users: bool, expected: str) -> None:
+def test_a_wrong_value_is_replaced_if_it_is_not_the_users(present: str | None, users: bool, expected: str) -> None:
     parts = part(containers=(CrewContainer("main", variables=frozenset({"RANK"} if users else ())),))
     env = [] if present is None else [{"name": "RANK", "value": present}]
     after = wired(pod({"name": "main", "env": env}), one(parts, contract=promised))
@@ -131,8 +131,8 @@ def test_in_a_job_beyond_all_bounds_a_pod_gets_its_place_and_no_lists() -> None:
     def endless(_: Member) -> Iterator[Variable]:
         raise AssertionError("no list of so many pods is made")
 
-    found = variables(wired(pod(), one(part(replicas=2**31 - 1), contract=endless), index=2**31 - 2))
-    assert found["VC_GLOBAL_RANK"] == "2147483646"
+    result = variables(wired(pod(), one(part(replicas=2**31 - 1), contract=endless), index=2**31 - 2))
+    assert result["VC_GLOBAL_RANK"] == "2147483646"
 
 
 def test_an_operator_that_sees_to_it_itself_is_left_to_it() -> None:

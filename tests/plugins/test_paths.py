@@ -1,4 +1,4 @@
-"""Where a mount is in a container."""
+"""Paths of mounts in a container."""
 
 import pytest
 

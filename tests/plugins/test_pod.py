@@ -104,7 +104,7 @@ def test_each_of_two_values_of_the_operator_is_replaced_where_it_is_wrong() -> N
         ({"labels": {"k": "own"}}, {"k": "own"}),
     ],
 )
-def test_a_label_is_set_where_it_is_absent(metadata: dict[str, Any], expected: dict[str, str]) -> None:
+def test_a_label_is_set_if_it_is_absent(metadata: dict[str, Any], expected: dict[str, str]) -> None:
     document = {"metadata": metadata, "spec": {"containers": []}}
     assert touched(document, lambda one: one.label("k", "v"))["metadata"]["labels"] == expected
     annotated = {"metadata": {"annotations": metadata.get("labels")}, "spec": {"containers": []}}

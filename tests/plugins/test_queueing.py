@@ -92,11 +92,13 @@ def test_volcano_finds_group_queue_and_priority() -> None:
         "scheduling.volcano.sh/queue-name": "high",
     }
     assert pod["spec"]["schedulerName"] == "volcano"
-    assert [one["spec"] for one in groups(job)] == [{"minMember": 2, "queue": "high", "priorityClassName": "urgent"}]
+    assert [group["spec"] for group in groups(job)] == [
+        {"minMember": 2, "queue": "high", "priorityClassName": "urgent"}
+    ]
 
 
 def test_a_queue_without_a_gang_starts_pod_by_pod() -> None:
-    assert [one["spec"]["minMember"] for one in groups(crew("volcano", least=None))] == [1]
+    assert [group["spec"]["minMember"] for group in groups(crew("volcano", least=None))] == [1]
 
 
 @pytest.mark.parametrize("system", ["kueue", "coscheduling", "volcano"])

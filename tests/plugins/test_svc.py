@@ -118,7 +118,7 @@ def test_the_service_has_no_address_and_finds_the_jobs_pods(publish: bool) -> No
     }
 
 
-def test_where_the_operator_makes_the_service_nobody_else_does() -> None:
+def test_if_the_operator_makes_the_service_nobody_else_does() -> None:
     of = one(*TWO, service="di-train", service_made=True)
     assert list(objects(of)) == ["ConfigMap", "NetworkPolicy"]
     assert "train-learner-0.di-train" in objects(of)["ConfigMap"]["data"]["learner.host"]
@@ -229,7 +229,7 @@ def test_what_to_publish_has_no_effect_on_a_service_that_the_operator_makes() ->
 
 @pytest.mark.parametrize("made, things", [(False, ["Service", "volume"]), (True, ["volume"])])
 def test_what_is_named_after_the_job_is_listed(made: bool, things: list[str]) -> None:
-    assert [one.thing for one in Svc().derived(one(service_made=made), SvcArguments())] == things
+    assert [each.thing for each in Svc().derived(one(service_made=made), SvcArguments())] == things
 
 
 def test_a_part_with_a_fixed_name_has_one_host_however_many_replicas_it_asks_for() -> None:

@@ -1,4 +1,4 @@
-"""What it costs to remember a job: as much as its memory, linear in it, and bounded."""
+"""The weight of a job in the cache: as much as its memory, linear in it, and bounded."""
 
 import gc
 import json
@@ -96,14 +96,14 @@ def test_four_times_the_job_weighs_four_times_as_much(small: dict[str, Any], lar
 
 def test_what_is_equal_in_the_parts_is_one_object() -> None:
     first, *others = of_job(DIJOB, json.loads(json.dumps(dijob(3)))).parts
-    assert all(one.containers is first.containers and one.volumes is first.volumes for one in others)
+    assert all(other.containers is first.containers and other.volumes is first.volumes for other in others)
 
 
 def test_a_volume_of_the_job_is_one_of_every_part() -> None:
     of = of_job(DIJOB, dijob(2, volumes=1))
     assert of.volumes == {"volume-0"}
-    for one in of.parts:
-        assert [of.has_volume(one, name) for name in ("volume-0", "scratch", "other")] == [True, True, False]
+    for each in of.parts:
+        assert [of.has_volume(each, name) for name in ("volume-0", "scratch", "other")] == [True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.podchecks.verdict import Case
 
 Json = dict[str, Any]
 
-#: Where the first container and the first init container stand.
+#: The paths of the first container and the first init container.
 MAIN = "spec.containers[0]"
 INIT = "spec.initContainers[0]"
 

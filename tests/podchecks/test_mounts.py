@@ -34,7 +34,7 @@ def devices(*listed: Json, **more: Any) -> Json:
 
 PRIVILEGED: Json = {"securityContext": {"privileged": True}}
 
-#: What the API server takes: a container.
+#: Containers that the API server accepts.
 TAKEN: list[tuple[str, Json]] = [
     ("no mounts", {"volumeMounts": None, "volumeDevices": []}),
     ("one volume at two places", mounts(mount("/a"), mount("/b"))),
@@ -52,7 +52,7 @@ TAKEN: list[tuple[str, Json]] = [
     ("devices beside mounts", devices(device(), device("e", "scratch"), volumeMounts=[mount()])),
 ]
 
-#: What it rejects: a container, and the faults as `path: message` begins, with the paths below the container's.
+#: Containers that it rejects, and the faults as `path: message` begins, with the paths below the container's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
     ("an empty mount", mounts({}), ["volumeMounts[0].name: Required", "volumeMounts[0].mountPath: Required"]),
     ("a volume that is not there", mounts(mount(name="gone")), ['volumeMounts[0].name: Not found: "gone"']),

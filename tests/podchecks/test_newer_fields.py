@@ -33,7 +33,7 @@ def anti_affinity(**term: Any) -> dict[str, Any]:
     return template(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
 
 
-#: What is lost, the minor version that it came with, the template, and where it stands.
+#: The dropped field, the minor version that added it, the template, and its path.
 FATAL: list[tuple[str, int, dict[str, Any], str]] = [
     ("a native sidecar", 28, init_container(restartPolicy="Always"), "initContainers[0].restartPolicy"),
     ("a gRPC liveness probe", 23, container(livenessProbe={"grpc": {"port": 1}}), "containers[0].livenessProbe.grpc"),
@@ -221,7 +221,7 @@ def test_a_job_that_cannot_do_without_is_rejected(case: tuple[str, int, dict[str
 
 
 @pytest.mark.parametrize("case", REPORTED, ids=ids)
-def test_a_job_that_can_do_without_is_told(case: tuple[str, int, dict[str, Any], str]) -> None:
+def test_a_job_that_can_do_without_is_reported(case: tuple[str, int, dict[str, Any], str]) -> None:
     _, since, pod_template, where = case
     result = list(check_newer_fields(pod_template, Path("template"), minor=since - 1, operator="Trainer"))
     assert [(isinstance(finding, Forbidden), str(finding.path)) for finding in result] == [

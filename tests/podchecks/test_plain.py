@@ -95,7 +95,7 @@ def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
         document = defaulted(kind, manifest.object, Context()).value
         result = list(built_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
         assert result
-        assert all(one.plain for one in result)
+        assert all(each.plain for each in result)
 
 
 @pytest.mark.parametrize("name", PLAIN)

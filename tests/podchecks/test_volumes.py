@@ -37,7 +37,7 @@ def ephemeral(metadata: Json | None = None, **spec: Any) -> Json:
     return {"ephemeral": {"volumeClaimTemplate": template if metadata is None else template | {"metadata": metadata}}}
 
 
-#: What the API server takes.
+#: Volumes that the API server accepts.
 TAKEN: list[tuple[str, Json]] = [
     ("no source is an empty directory", {}),
     ("an empty directory may be bounded", {"emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}),
@@ -80,7 +80,7 @@ TAKEN: list[tuple[str, Json]] = [
     ("a claim's limit below its request", ephemeral(resources=CLAIM["resources"] | {"limits": {"storage": "1"}})),
 ]
 
-#: What it rejects: the volume, and the faults as `path: message` begins, with the paths below the volume's.
+#: Volumes that it rejects, and the faults as `path: message` begins, with the paths below the volume's.
 REFUSED: list[tuple[str, Json, list[str]]] = [
     (
         "two sources",
@@ -224,7 +224,7 @@ REFUSED: list[tuple[str, Json, list[str]]] = [
     ("no claim's template", {"ephemeral": {}}, ["ephemeral.volumeClaimTemplate: Required"]),
 ]
 
-#: What it rejects of the claim that is made for an ephemeral volume, with the paths below its template.
+#: Faults of the claim of an ephemeral volume, with the paths below its template.
 REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
     (
         "an empty template",
@@ -261,7 +261,7 @@ REFUSED_CLAIMS: list[tuple[str, Json, list[str]]] = [
     ),
 ]
 
-#: What is taken with a word.
+#: Volumes that it accepts with a warning.
 NOTICED: list[tuple[str, Json, list[str]]] = [
     ("no source", {}, ["has no source and will be an empty directory"]),
     ("an unknown medium", {"emptyDir": {"medium": "Tape"}}, ["emptyDir.medium: unknown medium"]),
@@ -274,7 +274,7 @@ NOTICED: list[tuple[str, Json, list[str]]] = [
     ("huge pages of one size", {"emptyDir": {"medium": "HugePages-2Mi"}}, []),
 ]
 
-#: What it says of the whole list.
+#: Faults of the whole list.
 LISTS: list[tuple[str, list[Json], list[str]]] = [
     ("names are labels", [{"name": "a.b", "emptyDir": {}}], ["spec.volumes[0].name: Invalid"]),
     (

@@ -23,7 +23,7 @@ def pod(spec: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
 
 
 def findings(check: Check, of: Mapping[str, Any]) -> list[str]:
-    """Return what a family of rules finds in a pod whose template stands at `template`."""
+    """Return the findings of a family of rules in a pod; its template is at `template`."""
     return [str(finding).removeprefix("template.") for finding in check(of, Path("template"))]
 
 

@@ -1,4 +1,4 @@
-"""What is remembered of a job."""
+"""The digest of a job."""
 
 import gc
 import logging
@@ -153,7 +153,7 @@ def test_jobs_for_which_there_is_no_room_are_told_from_each_other_and_read_when_
     room = Room(4 * weight(digest_of(DIJOB, named("job-0"))))  # type: ignore[arg-type]
     digests = Digests(DIJOB, room=room)
     result = [digests.of(named(f"job-{number}")) for number in range(5)]
-    assert [type(one) for one in result] == [Crew, Crew, Crew, UncachedJob, UncachedJob]
+    assert [type(each) for each in result] == [Crew, Crew, Crew, UncachedJob, UncachedJob]
     assert result[3] != result[4]
     assert digests.of(named("job-3")) == result[3]
     assert digests.read(named("job-3")) == digest_of(DIJOB, named("job-3"))

@@ -49,8 +49,8 @@ async def serving(endpoint: Endpoint[Settings], files: Shown) -> AsyncIterator[R
 @pytest.fixture
 async def server(shown: Shown) -> AsyncIterator[Running]:
     """A server that knows one job."""
-    async for one in serving(Server(reviewer(Known(job()), Cluster(job()))).endpoint, shown):
-        yield one
+    async for each in serving(Server(reviewer(Known(job()), Cluster(job()))).endpoint, shown):
+        yield each
 
 
 def asked(document: Any, path: str = MUTATE, **fields: Any) -> bytes:

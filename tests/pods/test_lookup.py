@@ -15,7 +15,7 @@ from jobgate.pods.lookup import UNASKED, LookupResult, LookupVerdict
 from tests.kinds.dijob import jobs
 from tests.pods.pods import NAMESPACE, OTHER_UID, UID, Clock, Cluster, Known, job, lookup
 
-#: What pods say.
+#: Labels of pods.
 OWNED = Claim("train", "work", 1, UID, owned=True)
 LABELLED = Claim("train", "work", 1)
 OTHER = Claim("train", "work", 1, OTHER_UID, owned=True)
@@ -23,7 +23,7 @@ BEYOND = Claim("train", "work", 2, UID, owned=True)
 NO_INDEX = Claim("train", "work", None, UID, owned=True)
 NO_TASK = Claim("train", "rest", 0, UID, owned=True)
 
-#: What is known, or stored.
+#: Known or stored jobs.
 GROWN = job(jobs.task(name="work", replicas=3))
 RECREATED = job(uid=OTHER_UID)
 PLAIN = job(plugins={})
@@ -147,7 +147,7 @@ async def test_many_pods_of_a_new_job_ask_once() -> None:
     go.set()
     verdicts = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(verdicts[0], asyncio.CancelledError)
-    assert all(isinstance(one, LookupVerdict) and one.result is LookupResult.FOUND for one in verdicts[1:])
+    assert all(isinstance(verdict, LookupVerdict) and verdict.result is LookupResult.FOUND for verdict in verdicts[1:])
     assert len(cluster.asked) == 1
     assert not result._flights
 
@@ -177,13 +177,13 @@ async def test_a_namespace_that_invents_jobs_keeps_no_other_waiting() -> None:
         return digest_of(DIJOB, job(name=name))
 
     clock = Clock()
-    found = Lookup("DIJob", Known(), fetch, Budget(clock), clock)
+    result = Lookup("DIJob", Known(), fetch, Budget(clock), clock)
     invented = [Claim(f"job-{number}", "work", 0, str(number), owned=True) for number in range(200)]
-    attack = [asyncio.create_task(found.find("attacker", claim)) for claim in invented]
+    attack = [asyncio.create_task(result.find("attacker", claim)) for claim in invented]
     await asyncio.sleep(0)
     claims = [Claim(f"train-{number}", "work", 0, UID, owned=True) for number in range(12)]
-    verdicts = await asyncio.gather(*(found.find(NAMESPACE, claim) for claim in claims))
-    assert all(one.result is LookupResult.FOUND for one in verdicts)
+    verdicts = await asyncio.gather(*(result.find(NAMESPACE, claim) for claim in claims))
+    assert all(verdict.result is LookupResult.FOUND for verdict in verdicts)
     assert asked.count("attacker") == budget.SHARE
     go.set()
     await asyncio.gather(*attack)
@@ -196,10 +196,10 @@ async def test_namespaces_take_turns() -> None:
         asked.append(namespace)
         await turns.acquire()
 
-    found = Lookup("DIJob", Known(), fetch, Budget(Clock()))
+    result = Lookup("DIJob", Known(), fetch, Budget(Clock()))
     namespaces = [f"attacker-{number}" for number in range(20) for _ in range(budget.SHARE)] + [NAMESPACE]
     claims = [Claim(f"job-{number}", "work", 0) for number in range(len(namespaces))]
-    waiting = asyncio.gather(*map(found.find, namespaces, claims))
+    waiting = asyncio.gather(*map(result.find, namespaces, claims))
     while NAMESPACE not in asked:
         turns.release()
         for _ in range(10):
@@ -208,8 +208,8 @@ async def test_namespaces_take_turns() -> None:
     for _ in namespaces:
         turns.release()
     await waiting
-    assert not found._shares
-    assert not found._firsts
+    assert not result._shares
+    assert not result._firsts
 
 
 async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,10 +219,10 @@ async def test_who_gets_no_turn_in_time_comes_later(monkeypatch: pytest.MonkeyPa
     claims = [Claim(f"job-{number}", "work", 0) for number in range(budget.SHARE + 1)]
     waiting = [asyncio.create_task(result.find(NAMESPACE, claim)) for claim in claims]
     done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    assert ["too many lookups" in str(one.result()) for one in done] == [True]
+    assert ["too many lookups" in str(each.result()) for each in done] == [True]
     go.set()
     verdicts = await asyncio.gather(*waiting)
-    assert sum(one.result is LookupResult.UNKNOWN for one in verdicts) == budget.SHARE
+    assert sum(verdict.result is LookupResult.UNKNOWN for verdict in verdicts) == budget.SHARE
     assert (await result.find(NAMESPACE, claims[-1])).result is LookupResult.UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""What holds for every pod, whatever it looks like."""
+"""Properties of every pod."""
 
 import asyncio
 from copy import deepcopy
@@ -26,7 +26,7 @@ NAMED, OTHERS = {"main", "fetch"}, {"proxy", ""}
 
 
 def _nearly(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """What should be there, and in one case of twelve anything else."""
+    """Usually a valid value, and in one case of twelve any other."""
     return st.integers(0, 11).flatmap(lambda luck: strategy if luck else json_values)
 
 
@@ -145,9 +145,9 @@ def test_only_containers_of_the_template_are_touched_and_nothing_of_the_users_is
                 key: value for key, value in old.items() if key not in {"env", "volumeMounts"}
             }
             for key in ("env", "volumeMounts"):
-                kept = [one for one in new.get(key) or [] if one.get("name") != "DI_RANK"]
-                assert [one for one in old.get(key) or [] if one.get("name") != "DI_RANK"] == [
-                    one for one in kept if one in (old.get(key) or [])
+                kept = [each for each in new.get(key) or [] if each.get("name") != "DI_RANK"]
+                assert [entry for entry in old.get(key) or [] if entry.get("name") != "DI_RANK"] == [
+                    item for item in kept if item in (old.get(key) or [])
                 ]
             names = [variable["name"] for variable in new["env"]]
             users = [one["name"] for one in old.get("env") or []]

@@ -1,4 +1,4 @@
-"""What is added to a pod, and the causes if it is missing."""
+"""Additions to a pod, and the causes if they are missing."""
 
 from copy import deepcopy
 from typing import Any
@@ -59,9 +59,9 @@ def test_a_pod_that_has_it_all_is_left_alone() -> None:
 def strip(document: dict[str, Any], container: str, *names: str) -> dict[str, Any]:
     """Return a pod without variables of a container, as another webhook may leave it."""
     result = deepcopy(document)
-    for one in result["spec"]["containers"] + result["spec"].get("initContainers", []):
-        if one["name"] == container:
-            one["env"] = [each for each in one["env"] if each["name"] not in names]
+    for entry in result["spec"]["containers"] + result["spec"].get("initContainers", []):
+        if entry["name"] == container:
+            entry["env"] = [each for each in entry["env"] if each["name"] not in names]
     return result
 
 
@@ -80,7 +80,7 @@ def test_a_pod_that_lacks_everything_is_told_all_of_it() -> None:
     assert all(name in str(cause) for name in ("DI_RANK", "VC_TASK_INDEX", "VC_GLOBAL_RANK"))
 
 
-def test_a_wrong_value_of_the_operators_is_told_by_its_name_and_place() -> None:
+def test_a_wrong_value_of_the_operators_is_reported_by_its_name_and_place() -> None:
     whole = wired(pod(1), member())
     main = whole["spec"]["containers"][0]
     assert main["env"][0]["name"] == "DI_RANK"
@@ -122,7 +122,7 @@ def test_fields_that_are_wrong_or_missing_as_a_whole_are_named(operation: Any, p
         ({"jobgate.dev/task": "work", "example.com/job": "train"}, "lacks jobgate.dev/index"),
     ],
 )
-def test_labels_that_are_missing_are_told(labels: Any, says: str) -> None:
+def test_labels_that_are_missing_are_reported(labels: Any, says: str) -> None:
     whole = wired(pod(1), member())
     whole["metadata"]["labels"] = labels
     (cause,) = missing(whole, member(marked=True))
@@ -130,7 +130,7 @@ def test_labels_that_are_missing_are_told(labels: Any, says: str) -> None:
     assert says in str(cause)
 
 
-def test_volumes_and_mounts_and_fields_that_are_missing_are_told() -> None:
+def test_volumes_and_mounts_and_fields_that_are_missing_are_reported() -> None:
     whole = wired(pod(1), member(plugins=_arguments("svc")))
     spec = whole["spec"]
     (volume,) = [volume["name"] for volume in spec["volumes"]]

@@ -1,4 +1,4 @@
-"""What the API server is answered about a pod."""
+"""The answer to the API server about a pod."""
 
 from typing import Any
 
@@ -130,7 +130,7 @@ async def test_a_pod_that_cannot_be_read_is_rejected_with_the_place(change: dict
         assert [f"at `{field}`" in cause.message for cause in response.causes] == [True]
 
 
-async def test_annotations_that_cannot_be_read_are_told() -> None:
+async def test_annotations_that_cannot_be_read_are_reported() -> None:
     document = pod()
     document["metadata"]["annotations"] = []
     response = await answer(reviewer(), document)
@@ -160,7 +160,7 @@ async def test_an_installation_that_only_warns_rejects_no_pod() -> None:
     assert (first.allowed, list(first.patch), list(first.notices)) == (True, [], [])
 
 
-async def test_also_where_nothing_is_rejected_a_pod_that_is_ahead_comes_again() -> None:
+async def test_also_if_nothing_is_rejected_a_pod_that_is_ahead_comes_again() -> None:
     response = await answer(reviewer(Known(job()), Cluster(job()), enforces=False), pod(2))
     assert response is not None
     assert response.status()["code"] == 429

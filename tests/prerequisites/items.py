@@ -16,7 +16,9 @@ NAMESPACE = "team"
 def examples(*files: str) -> list[dict[str, Any]]:
     """The objects of files of `examples/prerequisites`; by default those of the three scenarios."""
     names = files or ("items.yaml", "local.yaml")
-    return [one for name in names for one in yaml.safe_load_all(Path("examples/prerequisites", name).read_text())]
+    return [
+        document for name in names for document in yaml.safe_load_all(Path("examples/prerequisites", name).read_text())
+    ]
 
 
 def item(name: str, kind: str = CLUSTER, generation: int = 1, **spec: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 SHELLS = ("dash", "bash", "busybox")
-#: What tests that run under each of them need.
+#: The needs of tests that run under each of them.
 NEEDS = pytest.mark.needs(*SHELLS, "unshare")
 TIMEOUT = 60
 
@@ -29,7 +29,7 @@ def shell_in(folder: Path, name: str) -> str:
 
 
 def argv_of(container: Mapping[str, Any], environment: Mapping[str, str]) -> list[str]:
-    """Return what kubelet starts: `$(NAME)` is a variable's value where there is one, `$$` is one `$`."""
+    """Return the arguments as kubelet expands them: `$(NAME)` becomes the value of a known variable, `$$` becomes `$`."""
 
     def value(found: re.Match[str]) -> str:
         return "$" if found[0] == "$$" else environment.get(found[1], found[0])
@@ -40,7 +40,7 @@ def argv_of(container: Mapping[str, Any], environment: Mapping[str, str]) -> lis
 def run(
     argv: Sequence[str], environment: Mapping[str, str] | None = None, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run what kubelet starts to its end."""
+    """Run the arguments of kubelet to their end."""
     return subprocess.run(
         argv, env=variables(environment), input=stdin, capture_output=True, check=False, timeout=TIMEOUT
     )

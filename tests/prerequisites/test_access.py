@@ -1,4 +1,4 @@
-"""Who may use an item: asked within bounds, kept for a while, unknown where there is no answer."""
+"""The right to use an item: asked within bounds, cached for a while, unknown without an answer."""
 
 import asyncio
 

@@ -54,9 +54,9 @@ def content(*documents: dict[str, Any], **values: str) -> Injection:
 )
 def test_faults_of_an_item(spec: dict[str, Any], field: str, message: str) -> None:
     (entry,) = reviewed({key: value for key, value in fetched(**spec).items() if value is not None})
-    found = causes(entry)
-    assert len(found) == bool(field), found
-    assert all(cause.startswith(f"{field}: ") and message in cause for cause in found), found
+    result = causes(entry)
+    assert len(result) == bool(field), result
+    assert all(cause.startswith(f"{field}: ") and message in cause for cause in result), result
 
 
 def test_the_data_are_fetched_before_the_hooks_of_the_item_and_after_those_of_required_items() -> None:

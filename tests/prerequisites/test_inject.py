@@ -1,4 +1,4 @@
-"""What goes into a pod: only what is absent, the same however often, and nothing that the restricted profile rejects."""
+"""Injection into a pod: only absent fields, idempotent, and nothing that the restricted profile rejects."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from webhook import Draft, Path
 
 
 def content(*documents: dict[str, Any]) -> Injection:
-    """What items bring together."""
+    """The content of items together."""
     result, conflicts = content_of(
         resolve([named(document["metadata"]["name"]) for document in documents], Known(documents).find())
     )
@@ -38,14 +38,14 @@ def pod(**container: Any) -> dict[str, Any]:
 def injected(before: dict[str, Any], what: Injection, wish: str = "") -> tuple[dict[str, Any], list[str]]:
     """The pod after injection, as its patch makes it, and what could not be."""
     draft = Draft(before)
-    problems = [one.message() for one in inject(draft, what, wish)]
+    problems = [each.message() for each in inject(draft, what, wish)]
     after = jsonpatch.apply_patch(before, draft.patch)
     assert after == draft.value
     return after, problems
 
 
 def everything() -> Injection:
-    """What all plugins bring."""
+    """The content of all plugins."""
     return content(
         item("a", cmd=starts("echo $HOME"), env=[{"name": "A", "value": "1"}]),
         item("b", pvcStorage={"name": "data.set", "subPath": "x", "readOnly": True}),

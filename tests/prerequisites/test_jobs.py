@@ -61,7 +61,7 @@ def others(annotation: str | None) -> dict[str, dict[str, Any]]:
 def answer(
     job: dict[str, Any], known: Known, phase: Phase, access: Access | None = None, old: dict[str, Any] | None = None
 ) -> Response:
-    """What is answered to alice who applies a job."""
+    """The answer to alice, who applies a job."""
     request = Request(
         uid="1", api_version=job["apiVersion"], kind=job["kind"], namespace=NAMESPACE, name=job["metadata"]["name"],
         operation=Operation.UPDATE if old else Operation.CREATE, document=job, old_document=old, user=User("alice"),
@@ -89,8 +89,8 @@ def test_the_scenarios_are_allowed_and_recorded(names: list[str]) -> None:
     job = stored(dijob(*({"name": name} for name in names)), EXAMPLES)
     assert not causes_of(job, EXAMPLES)
     recorded = read_record(job["metadata"]["annotations"][RECORD])
-    assert [f"Prerequisite/{name}" for name in names] == [one for one in recorded if one.startswith("Prerequisite/")]
-    assert all(len(one["hash"]) == 16 for one in recorded.values())
+    assert [f"Prerequisite/{name}" for name in names] == [each for each in recorded if each.startswith("Prerequisite/")]
+    assert all(len(value["hash"]) == 16 for value in recorded.values())
     assert not answer(job, EXAMPLES, Phase.MUTATE).patch, "a second mutation finds nothing to add"
 
 
@@ -261,7 +261,7 @@ def test_a_plugin_that_an_item_needs_is_asked_for_unless_the_job_does() -> None:
     assert stored(asking, known)["spec"]["plugins"] == {"svc": []}
 
 
-def test_where_items_are_not_known_a_review_says_so_and_a_server_rejects() -> None:
+def test_if_items_are_not_known_a_review_says_so_and_a_server_rejects() -> None:
     class Nothing(Known):
         def get(self, resource: str, name: str, namespace: str = "") -> Any:
             raise LookupError
@@ -311,10 +311,10 @@ def annotated(kind: str, text: str | None, of_template: str | None = None, **met
 
 
 def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
-    """What the templates of a job name."""
+    """The references in the templates of a job."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
-    return [reference.name for one in kind.asked(job) for reference in one.references]
+    return [reference.name for each in kind.asked(job) for reference in each.references]
 
 
 WITHOUT_FIELD = ["Job", "MxJob", "TorchJob"]
@@ -330,7 +330,7 @@ def test_readers_take_the_templates_of_a_stored_job_and_not_its_annotation(name:
     assert not any(part.prerequisites for part in crew.parts)
     assert subject is not None
     assert named_by_templates(subject.job.document) == []
-    assert not any(ANNOTATION in str(one) for one in rendered(kind, job, NAMESPACE, "cluster.local"))
+    assert not any(ANNOTATION in str(each) for each in rendered(kind, job, NAMESPACE, "cluster.local"))
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_a_template_that_names_items_keeps_them_and_its_user_is_warned(changed: 
 
 
 class Unread(Known):
-    """What a server knows before it has listed."""
+    """The objects of a server before it has listed any."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Any:
         raise LookupError(resource)

@@ -25,7 +25,7 @@ _VOLCANO_STATUS = "jobs/status.v1alpha1.batch.volcano.sh"
 VOLCANO_ACCOUNT = "system:serviceaccount:volcano-system:volcano-controllers"
 RUNNER_ACCOUNT = "system:serviceaccount:jobgate-system:jobgate-runner"
 DI_ACCOUNT = "system:serviceaccount:di-system:operator"
-#: What the rights of operators are: the runner only patches.
+#: The rights of operators: the runner only patches.
 OPERATORS = {
     VOLCANO_ACCOUNT: {("update", _VOLCANO_STATUS)},
     RUNNER_ACCOUNT: {("patch", _VOLCANO_STATUS)},
@@ -158,7 +158,7 @@ def test_a_right_is_asked_for_once_in_a_while() -> None:
     assert len(rights.asked) == 3
 
 
-def test_what_somebody_removes_after_us_rejects_the_pod() -> None:
+def test_what_someone_removes_after_us_rejects_the_pod() -> None:
     reviewer = PodReviewer((), prerequisites(Rights("alice")))
     answer = ask(reviewer, pod("imagenet"), Phase.VALIDATE, User("alice"))
     assert answer is not None
@@ -171,7 +171,7 @@ def test_a_plugin_is_for_pods_of_jobs_only() -> None:
 
 
 class Unknown(Known):
-    """What a server knows before it has listed."""
+    """The objects of a server before it has listed any."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Any:
         raise LookupError(resource)

@@ -1,4 +1,4 @@
-"""What holds for every pod, job, item and annotation, whatever they look like."""
+"""Properties of every pod, job, item and annotation."""
 
 import asyncio
 from copy import deepcopy
@@ -64,7 +64,7 @@ def test_what_is_put_in_stays_as_it_is_and_nothing_of_the_users_is_lost(spec: An
         kept = {key: value for key, value in old.items() if key not in {"command", "env", "volumeMounts"}}
         assert kept == {key: new[key] for key in kept}
         for key in ("env", "volumeMounts"):
-            assert all(one in (new.get(key) or []) for one in old.get(key) or [])
+            assert all(each in (new.get(key) or []) for each in old.get(key) or [])
         assert list(new.get("command") or [])[-len(command or ()) :] == (command or []) or not command
 
 
@@ -97,7 +97,7 @@ references = st.fixed_dictionaries(
 
 def by_schema(value: list[Any]) -> tuple[Reference, ...] | None:
     try:
-        return tuple(reference(ReferenceSpec.model_validate(one)) for one in value)
+        return tuple(reference(ReferenceSpec.model_validate(each)) for each in value)
     except ValidationError:
         return None
 
@@ -129,4 +129,4 @@ def test_any_annotation_names_items_or_is_rejected(text: str) -> None:
         result = annotated(text)
     except InvalidReference:
         return
-    assert all(one.name for one in result)
+    assert all(each.name for each in result)

@@ -13,9 +13,9 @@ MOUNTED = ("confignfs", "/mnt/confignfs_pvc", "", False)
 
 
 def messages_of(references: list[Reference], documents: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with references, problem by problem."""
+    """The problems of references, one by one."""
     resolution = resolve(references, Known(documents).find())
-    return [one.message("DIJob train") for one in (*resolution.problems, *content_of(resolution)[1])]
+    return [each.message("DIJob train") for each in (*resolution.problems, *content_of(resolution)[1])]
 
 
 @pytest.mark.parametrize(

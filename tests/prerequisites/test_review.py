@@ -22,13 +22,13 @@ def reviewed(*documents: dict[str, Any], options: tuple[str, ...] = ()) -> list[
     arguments = ["review", "-", "--namespace=team", "--output=json", *options]
     done = CliRunner().invoke(main, arguments, input=yaml.safe_dump_all(documents))
     result: list[dict[str, Any]] = json.loads(done.stdout)
-    assert done.exit_code == (0 if all(one["allowed"] for one in result) else 1)
+    assert done.exit_code == (0 if all(each["allowed"] for each in result) else 1)
     return result
 
 
 def causes(entry: dict[str, Any]) -> list[str]:
     result = entry["status"]["details"]["causes"] if entry["status"] else []
-    return [f"{one['field']}: {one['message']}" for one in result]
+    return [f"{each['field']}: {each['message']}" for each in result]
 
 
 FAULTS = [

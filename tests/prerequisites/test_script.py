@@ -31,7 +31,7 @@ def test_wrapping_twice_equals_once(event: EventName, container: dict[str, objec
 
 def test_other_hooks_take_the_place_of_those_that_are_there() -> None:
     container = {"command": ["a"], "args": ["b"]}
-    assert wrapped(wrapped(container, [hook(one) for one in EVENTS]), [hook()], "bash") == wrapped(
+    assert wrapped(wrapped(container, [hook(each) for each in EVENTS]), [hook()], "bash") == wrapped(
         container, [hook()], "bash"
     )
 

@@ -35,7 +35,7 @@ def outcome(shell: str, folder: Path, hooks: list[Hook], *command: str) -> tuple
     """Return the exit code of a container, and the words that were written to its log."""
     log = folder / "log"
     log.touch()
-    argv = argv_of(wrapped({"command": [one.replace("$", "$$") for one in command]}, hooks, shell), {})
+    argv = argv_of(wrapped({"command": [each.replace("$", "$$") for each in command]}, hooks, shell), {})
     done = run(argv, {"LOG": str(log)})
     return done.returncode, log.read_text().split()
 
@@ -44,7 +44,7 @@ _BEFORE = hook(START, "echo before >>$LOG")
 _AFTER = hook(SUCCESS, "echo after >>$LOG")
 _BROKEN = hook(FAILURE, "echo broken >>$LOG")
 
-#: What runs, and what the container ends with. `-` is the shell itself.
+#: Hooks and a command, the exit code of the container, and the log.
 MATRIX: list[tuple[str, list[Hook], str, int, str]] = [
     ("all succeed", [_BEFORE, _AFTER, _BROKEN], USER, 0, "before user after"),
     ("nothing runs after", [_BEFORE], USER, 0, "before user"),

@@ -14,7 +14,7 @@ from tests.prerequisites.script_shells import NEEDS, SHELLS, argv_of, run, shell
 
 pytestmark = NEEDS
 
-#: What becomes a command, a word, an option or a way out, if it is put into a shell line as it is.
+#: Values that a shell would read as a command, several words, an option or the end of a quotation.
 HOSTILE = [
     "x; touch $OWNED", "x && touch $OWNED", "x | touch $OWNED", "x\ntouch $OWNED", "x\rtouch $OWNED", "$(touch $OWNED)",
     "`touch $OWNED`", "x' ; touch $OWNED ; '", 'x" ; touch $OWNED ; "', "x', 'touch $OWNED", "> $OWNED", "<(touch $OWNED)",

@@ -114,7 +114,7 @@ def test_a_denial_needs_not_wait_for_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("asked", list(NAMING.values())[:-1], ids=list(NAMING)[:-1])
-def test_where_prerequisites_are_not_installed_there_are_none(asked: Request) -> None:
+def test_if_prerequisites_are_not_installed_there_are_none(asked: Request) -> None:
     response = verdict(asked, Rights("alice"), Absent([]))
     assert response is not None
     assert ["there is no Prerequisite mnist" in str(cause) for cause in response.causes] == [True]
@@ -161,7 +161,7 @@ def test_a_workload_of_a_job_waits_until_jobs_are_known(error: LookupError, expe
 def test_a_job_that_names_an_item_waits_until_items_are_known(kind: str, case: str, waits: bool, reached: bool) -> None:
     bare = {"DIJob": dijob(), **others(None)}[kind]
     job, unnamed = (
-        {"kind": kind, **one, "metadata": {"name": "train", "namespace": NAMESPACE}} for one in (JOBS[kind], bare)
+        {"kind": kind, **each, "metadata": {"name": "train", "namespace": NAMESPACE}} for each in (JOBS[kind], bare)
     )
     new, old = {
         "create": (job, None),

@@ -7,7 +7,7 @@ import pytest
 from jobgate.jobs.dependencies import DependsOn, Iteration
 from jobgate.rules.dependencies import dependency_rules, gangs_can_start
 from tests.messages import compare
-from tests.rules.gangs import Json, faults, job, notices, task
+from tests.rules.builder import Json, faults, job, notices, task
 from webhook import Path
 
 
@@ -130,6 +130,6 @@ def test_gangs_that_wait_for_themselves_are_rejected(document: Json, path: str, 
 
 
 @pytest.mark.parametrize("document, path, value, why", STUCK)
-def test_or_told_of_where_the_kind_wants_it_so(document: Json, path: str, value: str, why: str) -> None:
+def test_or_told_of_if_the_kind_wants_it_so(document: Json, path: str, value: str, why: str) -> None:
     rules = (gangs_can_start(deny=False),)
     assert (faults(document, rules), notices(document, rules)) == ([], [f"{path}: {why}"])

@@ -22,7 +22,7 @@ def reported(applied: Any, plugins: dict[str, Any] | None) -> list[str]:
     return [str(notice) for notice in response.notices if str(notice.path).startswith("spec.plugins")]
 
 
-def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
+def test_a_plugin_that_the_file_says_as_null_is_reported() -> None:
     applied: dict[str, Any] = {"spec": {"plugins": {"env": None, "svc": []}}}
     assert reported(applied, {"svc": []}) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
     assert reported(applied, None) == ["spec.plugins[env]: kubectl drops null values: write `env: []`"]
@@ -40,7 +40,7 @@ def test_a_plugin_that_the_file_says_as_null_is_told_of() -> None:
         '["plugins"]',
     ],
 )
-def test_nothing_is_said_where_nothing_was_dropped(applied: Any) -> None:
+def test_nothing_is_reported_if_nothing_was_dropped(applied: Any) -> None:
     assert reported(applied, {"env": []}) == []
 
 
@@ -59,13 +59,15 @@ def test_what_arrives_as_null_was_not_dropped() -> None:
     ],
 )
 def test_who_changes_plugins_is_told_what_follows(before: Any, after: Any, reported: list[str]) -> None:
-    old, new = (jobs.job(jobs.task("learner"), **({} if one is None else {"plugins": one})) for one in (before, after))
+    old, new = (
+        jobs.job(jobs.task("learner"), **({} if each is None else {"plugins": each})) for each in (before, after)
+    )
     notices = [str(notice) for notice in jobs.validate(new, old=old).notices if "for new pods only" in str(notice)]
     end = " for new pods only: existing pods and keys stay as they are"
     assert notices == [text + end for text in reported]
 
 
-def test_nothing_is_said_of_the_plugins_of_a_new_job() -> None:
+def test_nothing_is_reported_about_the_plugins_of_a_new_job() -> None:
     assert not [
         notice
         for notice in jobs.validate(jobs.job(jobs.task("learner"), plugins={"env": []})).notices

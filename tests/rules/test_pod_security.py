@@ -98,7 +98,7 @@ def test_a_namespace_of_which_nothing_is_known_rejects_nothing() -> None:
     ).allowed
 
 
-def test_the_value_that_is_forbidden_and_the_version_are_told() -> None:
+def test_the_value_that_is_forbidden_and_the_version_are_reported() -> None:
     refused = ask(plain(hostNetwork=True), {ENFORCE: "baseline", f"{ENFORCE}-version": "v1.31"})
     expected = f"{POD}.hostNetwork: Invalid value: true: must be false or not set: {ENFORCED} baseline of v1.31"
     assert jobs.faults(refused) == [expected]
@@ -120,7 +120,7 @@ def test_the_strictest_level_says_what_would_do() -> None:
     assert baseline.startswith(f'{where}: Invalid value: "SYS_PTRACE": must be one of AUDIT_WRITE, CHOWN, ')
 
 
-def test_what_only_some_versions_of_kubernetes_reject_is_told() -> None:
+def test_what_only_some_versions_of_kubernetes_reject_is_reported() -> None:
     probed = plain()
     probed["containers"][0]["livenessProbe"] = {"tcpSocket": {"port": 80, "host": "10.0.0.1"}}
     response = ask(probed, {ENFORCE: "baseline"})
@@ -132,7 +132,7 @@ def test_what_only_some_versions_of_kubernetes_reject_is_told() -> None:
     )
 
 
-def test_what_the_namespace_warns_of_is_told_and_not_rejected() -> None:
+def test_what_the_namespace_warns_of_is_reported_and_not_rejected() -> None:
     response = ask(plain(), {ENFORCE: "baseline", WARN: "restricted"})
     assert response.allowed
     assert len(reported(response)) == 4
@@ -150,7 +150,7 @@ def test_a_runtime_class_may_be_exempt() -> None:
     assert notice.endswith('the pods would be rejected unless the API server exempts runtime class "kata"')
 
 
-def test_a_volume_of_the_jobs_own_list_is_told_once_where_it_stands() -> None:
+def test_a_volume_of_the_jobs_own_list_is_reported_once_where_it_stands() -> None:
     template = {"spec": plain()}
     tasks = [jobs.task("learner", template=template), jobs.task("collector", template=template)]
     volumes = [{"name": "host", "hostPath": {"path": "/var"}}]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from jobgate.rules.policies import policy_rules
-from tests.rules.gangs import Json, faults, job, notices, task, template, validate
+from tests.rules.builder import Json, faults, job, notices, task, template, validate
 
 EVENTS = '"*", PodPending, PodFailed, PodEvicted, Unknown, TaskCompleted or TaskFailed'
 ACTIONS = "AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob"
@@ -186,7 +186,7 @@ SIDECAR = template(restartPolicy="Never", initContainers=[{"name": "s", "image":
         ("an exit code behind something else", of_job(on("PodEvicted"), at(3)), []),
     ],
 )  # fmt: skip
-def test_what_never_applies_is_told(case: str, document: Json, expected: list[str]) -> None:
+def test_what_never_applies_is_reported(case: str, document: Json, expected: list[str]) -> None:
     assert (faults(document, policy_rules), notices(document, policy_rules)) == ([], expected), case
 
 
@@ -207,5 +207,5 @@ TASK_RESTARTS = f"the task restarts when it succeeds; {COMPLETES}"
         ("a task that completes the job", job(task("a", policies=[on("TaskCompleted", action="CompleteJob")]), task("b"), policies=[on("*")]), []),
     ],
 )  # fmt: skip
-def test_a_restart_after_success_is_told(case: str, document: Json, expected: list[str]) -> None:
+def test_a_restart_after_success_is_reported(case: str, document: Json, expected: list[str]) -> None:
     assert (faults(document, policy_rules), notices(document, policy_rules)) == ([], expected), case

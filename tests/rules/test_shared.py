@@ -1,4 +1,4 @@
-"""What every kind has: the shared rules, but those that a kind has a version of its own of."""
+"""Every kind has the shared rules, or a version of its own."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a user, or an object of any shape, can do to the runner: a plan is made of it, or the job cannot be read."""
+"""Objects of any shape: the runner makes a plan, or reports that it cannot read the job."""
 
 from datetime import timedelta
 from typing import Any
@@ -54,7 +54,7 @@ def test_a_deadline_may_lie_past_the_calendar() -> None:
 def test_a_time_to_live_is_counted_from_an_end_without_a_zone() -> None:
     job = dijob(ttlSecondsAfterFinished=2**31 - 1)
     job["status"] |= {"phase": "Succeeded", "completionTime": f"{START.replace(tzinfo=None):%Y-%m-%d}"}
-    assert any(isinstance(one, RequeueAfter) for one in plan(subject(job), Observed(START)))
+    assert any(isinstance(each, RequeueAfter) for each in plan(subject(job), Observed(START)))
 
 
 def test_a_policy_may_wait_for_longer_than_the_calendar() -> None:
@@ -87,8 +87,8 @@ def test_objects_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
         world.plan()
         where[field] = before
     for status in (value, {"phase": value, "conditions": other}, {"completionTimestamp": value, "phase": "Failed"}):
-        if (found := read(KIND, {**dijob(ttlSecondsAfterFinished=1), "status": kept(status)})) is not None:
-            plan(found, world.observed())
+        if (result := read(KIND, {**dijob(ttlSecondsAfterFinished=1), "status": kept(status)})) is not None:
+            plan(result, world.observed())
     for spec in (value, {"tasks": value}, {"tasks": [task(dependsOn=value, policies=other)]}):
         job = {
             **dijob(),
@@ -96,8 +96,8 @@ def test_objects_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
             "status": kept(other),
             "metadata": {"name": "train", "namespace": "lab", "uid": UID},
         }
-        if (found := read(KIND, job)) is not None:
-            plan(found, Observed(START))
+        if (result := read(KIND, job)) is not None:
+            plan(result, Observed(START))
 
 
 @relaxed
@@ -105,13 +105,13 @@ def test_objects_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
 @example({"phase": "Failed", "lastTransitionTime": "soon"}, {"state": {"phase": "Completed"}})
 def test_volcano_jobs_of_any_shape_have_a_plan(value: Any, other: Any) -> None:
     for status in (value, {"state": value, "conditions": other}, {"state": {"phase": value}, "runningDuration": other}):
-        if (found := read(VOLCANO, {**vcjob(ttlSecondsAfterFinished=1), "status": kept(status)})) is not None:
-            plan(found, Observed(START))
+        if (result := read(VOLCANO, {**vcjob(ttlSecondsAfterFinished=1), "status": kept(status)})) is not None:
+            plan(result, Observed(START))
     specs = (
         {"tasks": [vctask()], "plugins": {"ray": value, "pytorch": other}},
         {"tasks": [vctask()], "volumes": [{"mountPath": "/a", "volumeClaim": value, "volumeClaimName": other}]},
         {"tasks": [vctask(partitionPolicy=value, topologyPolicy=other)]},
     )
     for spec in specs:
-        if (found := read(VOLCANO, {**vcjob(), "spec": spec})) is not None:
-            plan(found, Observed(START))
+        if (result := read(VOLCANO, {**vcjob(), "spec": spec})) is not None:
+            plan(result, Observed(START))

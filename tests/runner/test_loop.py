@@ -48,8 +48,8 @@ class Server:
 
     async def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         del namespace
-        found = self._answer("get", resource, self.there.get(name, {}))
-        return None if name in self.absent else found
+        result = self._answer("get", resource, self.there.get(name, {}))
+        return None if name in self.absent else result
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> Mapping[str, Any]:
         del dry
@@ -130,12 +130,12 @@ class Looks:
         """Let the loop know what there is."""
         self.world.job["metadata"]["resourceVersion"] = version
         fill(self.jobs, [self.world.job] if there else [])
-        for resource, found in (
+        for resource, result in (
             (JOBS, self.world.jobs.values()),
             (SERVICES, self.world.services.values()),
             (PODS, self.world.pods),
         ):
-            fill(self.seen.informers[resource], [_placed(one) for one in found])
+            fill(self.seen.informers[resource], [_placed(each) for each in result])
 
     async def look(self) -> tuple[ReconcileResult, list[tuple[str, str]]]:
         """Look once; return what came of it, and what was asked."""
@@ -274,7 +274,7 @@ async def test_a_job_waits_for_a_claim_that_is_not_there_and_says_so() -> None:
 async def test_of_many_claims_that_are_not_there_a_few_are_looked_for() -> None:
     volumes = [{"mountPath": f"/{place}", "volumeClaimName": f"none-{place}"} for place in range(100)]
     looks = Looks(World(vcjob(volumes=volumes)))
-    looks.server.absent.update(one["volumeClaimName"] for one in volumes)
+    looks.server.absent.update(volume["volumeClaimName"] for volume in volumes)
     looks.show("1")
     _, calls = await looks.look()
     assert calls.count(("get", "persistentvolumeclaims")) == ABSENT
@@ -321,7 +321,9 @@ async def test_jobs_of_different_groups_are_counted_apart() -> None:
     looks.world.job["status"] = {}
     looks.show("1")
     await looks.look()
-    written = {one.labels["resource"] for one in next(iter(looks.metrics.writes.collect())).samples if one.value}
+    written = {
+        sample.labels["resource"] for sample in next(iter(looks.metrics.writes.collect())).samples if sample.value
+    }
     assert written >= {"jobs.batch.volcano.sh", "jobs.batch.volcano.sh/status", "jobs.batch"}
 
 
@@ -446,8 +448,8 @@ async def test_a_change_that_is_rejected_is_reported_and_the_status_is_written(
     looks = Looks(world)
     looks.server.refusals["patch", "jobs"] = refusal
     looks.show("1")
-    found, asked = await looks.look()
-    assert (found, looks.server.events, len(asked)) == (outcome, events, calls)
+    result, asked = await looks.look()
+    assert (result, looks.server.events, len(asked)) == (outcome, events, calls)
     assert (("status", "dijobs") in asked) is bool(events)
 
 
@@ -455,8 +457,8 @@ async def test_a_change_that_is_rejected_is_reported_and_the_status_is_written(
 async def test_a_change_that_fails_holds_up_nothing_else_and_is_reported_if_it_keeps_failing(code: int) -> None:
     world = World(dijob(task(2), task(2, name="judge")))
     world.settle()
-    for one in world.job["spec"]["tasks"]:
-        one["replicas"] = 3
+    for each in world.job["spec"]["tasks"]:
+        each["replicas"] = 3
     world.job["metadata"]["generation"] = 2
     looks = Looks(world)
     looks.server.refusals["patch", "jobs"] = ApiError(code, "InternalError", "failed calling webhook")
@@ -588,8 +590,8 @@ async def test_what_cannot_be_made_does_not_hold_up_the_status(refusal: ApiError
     looks.show("1")
     assert ("status", "dijobs") not in (await looks.look())[1]
     looks.server.refusals["create", "jobs"] = refusal
-    found, asked = await looks.look()
-    assert (found, asked.count(("create", "jobs")), asked.count(("status", "dijobs"))) == (ReconcileResult.AGAIN, 2, 1)
+    result, asked = await looks.look()
+    assert (result, asked.count(("create", "jobs")), asked.count(("status", "dijobs"))) == (ReconcileResult.AGAIN, 2, 1)
     assert asked[-1] == ("status", "dijobs")
 
 
@@ -597,8 +599,8 @@ async def test_an_object_of_another_owner_is_named_in_the_status_and_holds_up_no
     looks = Looks(World(dijob(task(1))))
     looks.server.refusals["create", "services"] = ApiError(409, "AlreadyExists")
     looks.show("1")
-    found, asked = await looks.look()
-    assert (found, looks.server.events) == (ReconcileResult.AGAIN, ["ObjectInTheWay"])
+    result, asked = await looks.look()
+    assert (result, looks.server.events) == (ReconcileResult.AGAIN, ["ObjectInTheWay"])
     assert asked.index(("create", "services")) < asked.index(("create", "jobs")) < asked.index(("status", "dijobs"))
     (condition,) = looks.server.statuses[-1]["conditions"]
     assert "Service di-train is not of this job" in condition["message"]
@@ -622,8 +624,8 @@ async def test_an_object_that_the_cache_will_never_have_is_reported(
     looks.show("1")
     outcome, _ = await looks.look()
     assert (outcome, looks.server.events) == (ReconcileResult.AGAIN, ["ObjectInTheWay"] if said else []), case
-    messages = [one["message"] for status in looks.server.statuses for one in status["conditions"]]
-    assert [said in one for one in messages] == ([True] if said else []), case
+    messages = [condition["message"] for status in looks.server.statuses for condition in status["conditions"]]
+    assert [said in message for message in messages] == ([True] if said else []), case
 
 
 async def test_what_stops_a_look_does_not_hide_what_is_already_found_to_be_in_the_way() -> None:
@@ -702,10 +704,10 @@ def test_a_large_job_takes_its_size_as_json_and_what_there_is_no_room_for_is_rea
     job = dijob(*tasks)
     size = len(json.dumps(job["spec"], separators=(",", ":")))
     job["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "x" * size
-    found = keep_job(DIJOB)(job)
-    assert len(str(found)) < 1.1 * size
+    result = keep_job(DIJOB)(job)
+    assert len(str(result)) < 1.1 * size
     reader = JobReader("svc.cluster.local", room=size - 1)
-    first, second = (reader.read(KEY, DIJOB, found) for _ in range(2))
+    first, second = (reader.read(KEY, DIJOB, result) for _ in range(2))
     assert (len(reader), first is not None, second is not None) == (0, True, True)
     small = keep_job(DIJOB)(dijob())
     assert reader.read(KEY, DIJOB, small) is not None

@@ -1,4 +1,4 @@
-"""What the runner does: of a job and of what there is, and of nothing else."""
+"""Plans of the runner: they depend only on the job and the observed objects."""
 
 from itertools import product
 from typing import Any
@@ -16,38 +16,38 @@ POLICY = {"action": "RestartJob", "event": "PodFailed"}
 
 def world(*tasks: dict[str, Any], **spec: Any) -> World:
     """A DIJob whose pods run."""
-    found = World(dijob(*tasks, **spec))
-    found.settle()
-    return found
+    cluster = World(dijob(*tasks, **spec))
+    cluster.settle()
+    return cluster
 
 
 def test_a_job_is_taken_over_before_anything_is_made_of_it() -> None:
-    found = World(stored(dijob(), taken=False))
-    assert found.plan() == [SetState({"attempt": 0, "admitted": True})]
-    found.verdict = "queue a is full"
-    assert found.plan() == [SetState({"attempt": 0})]
+    cluster = World(stored(dijob(), taken=False))
+    assert cluster.plan() == [SetState({"attempt": 0, "admitted": True})]
+    cluster.verdict = "queue a is full"
+    assert cluster.plan() == [SetState({"attempt": 0})]
 
 
 def test_a_job_that_ended_under_another_operator_is_left_alone() -> None:
-    found = World(dijob(ttlSecondsAfterFinished=1))
-    found.job["status"] = {"phase": "Succeeded", "completionTimestamp": "2020-01-01T00:00:00Z"}
-    assert found.plan() == []
+    cluster = World(dijob(ttlSecondsAfterFinished=1))
+    cluster.job["status"] = {"phase": "Succeeded", "completionTimestamp": "2020-01-01T00:00:00Z"}
+    assert cluster.plan() == []
 
 
 def test_a_job_runs_to_its_end() -> None:
-    found = World(dijob(task(2), task(1, name="judge")))
+    cluster = World(dijob(task(2), task(1, name="judge")))
     seen = []
     for number in range(20):
-        found.step()
-        seen.append(found.status.get("phase"))
+        cluster.step()
+        seen.append(cluster.status.get("phase"))
         if number:
-            found.kubernetes()
+            cluster.kubernetes()
     assert list(dict.fromkeys(seen)) == [None, "Pending", "Running"]
-    assert found.running() == ["train-judge-0", "train-work-0", "train-work-1"]
+    assert cluster.running() == ["train-judge-0", "train-work-0", "train-work-1"]
     for name, number in (("work", 0), ("work", 1), ("judge", 0)):
-        found.end(name, number)
-    found.settle()
-    assert (found.status["phase"], holding(found.status)) == ("Succeeded", ["Succeeded"])
+        cluster.end(name, number)
+    cluster.settle()
+    assert (cluster.status["phase"], holding(cluster.status)) == ("Succeeded", ["Succeeded"])
 
 
 def test_one_look_that_finds_all_as_it_should_be_does_nothing() -> None:
@@ -55,35 +55,35 @@ def test_one_look_that_finds_all_as_it_should_be_does_nothing() -> None:
 
 
 def test_a_failed_pod_is_replaced_as_often_as_the_job_allows() -> None:
-    found = world(task(2), backoffLimit=2)
+    cluster = world(task(2), backoffLimit=2)
     for count in (1, 2):
-        found.end(code=1)
-        found.settle()
-        found.wait(10)
-        found.settle()
-        assert (found.status["phase"], found.status["restarts"]) == ("Running", count)
-    found.end(number=1, code=1)
-    found.settle()
-    assert (found.status["phase"], found.status["restarts"]) == ("Failed", 2)
-    assert found.running() == []
+        cluster.end(code=1)
+        cluster.settle()
+        cluster.wait(10)
+        cluster.settle()
+        assert (cluster.status["phase"], cluster.status["restarts"]) == ("Running", count)
+    cluster.end(number=1, code=1)
+    cluster.settle()
+    assert (cluster.status["phase"], cluster.status["restarts"]) == ("Failed", 2)
+    assert cluster.running() == []
 
 
 def test_a_job_that_runs_can_be_given_more_restarts() -> None:
-    found = world(task(1), backoffLimit=0)
-    found.job["spec"]["backoffLimit"] = 1
-    found.settle()
-    found.end(code=1)
-    found.settle()
-    assert (found.status["phase"], found.status["restarts"]) == ("Running", 1)
+    cluster = world(task(1), backoffLimit=0)
+    cluster.job["spec"]["backoffLimit"] = 1
+    cluster.settle()
+    cluster.end(code=1)
+    cluster.settle()
+    assert (cluster.status["phase"], cluster.status["restarts"]) == ("Running", 1)
 
 
 def test_failures_of_all_tasks_count_together() -> None:
-    found = world(task(1), task(1, name="judge"), backoffLimit=1)
-    found.end("work", code=1)
-    found.settle()
-    found.end("judge", code=1)
-    found.settle()
-    assert found.status["phase"] == "Failed"
+    cluster = world(task(1), task(1, name="judge"), backoffLimit=1)
+    cluster.end("work", code=1)
+    cluster.settle()
+    cluster.end("judge", code=1)
+    cluster.settle()
+    assert cluster.status["phase"] == "Failed"
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_failures_of_all_tasks_count_together() -> None:
     [("Running", ["Failed"]), ("All", []), ("None", ["Failed"])],
 )
 def test_a_job_that_has_ended_is_cleaned_up_and_a_dijobs_service_goes_in_any_case(clean: str, pods: list[str]) -> None:
-    found = world(task(1), task(1, name="judge"), backoffLimit=0, cleanPodPolicy=clean)
-    found.end("work", code=1)
-    found.settle()
-    assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
-    assert list(found.services) == []
+    cluster = world(task(1), task(1, name="judge"), backoffLimit=0, cleanPodPolicy=clean)
+    cluster.end("work", code=1)
+    cluster.settle()
+    assert sorted(pod["status"]["phase"] for pod in cluster.pods) == pods
+    assert list(cluster.services) == []
 
 
 @pytest.mark.parametrize(("code", "pods"), [(0, ["Running", "Succeeded"]), (1, ["Failed"])])
@@ -104,45 +104,47 @@ def test_pods_go_on_after_success_if_none_are_cleaned_up_and_never_after_a_failu
     tasks = job["spec"]["torchTaskSpecs"]
     job["spec"]["torchTaskSpecs"] = {"AIMaster": tasks["Master"], "Worker": tasks["Master"]}
     job["metadata"]["annotations"]["aimaster"] = "ready"
-    found = World(job)
-    found.settle()
-    found.end("aimaster", code=code)
-    found.settle()
-    assert sorted(pod["status"]["phase"] for pod in found.pods) == pods
+    cluster = World(job)
+    cluster.settle()
+    cluster.end("aimaster", code=code)
+    cluster.settle()
+    assert sorted(pod["status"]["phase"] for pod in cluster.pods) == pods
 
 
 def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
-    found = world(task(), ttlSecondsAfterFinished=60)
-    found.end()
-    found.settle()
-    assert [action for action in found.plan() if isinstance(action, RequeueAfter)] == [RequeueAfter(60.0)]
-    found.wait(60)
-    (action,) = found.plan()
+    cluster = world(task(), ttlSecondsAfterFinished=60)
+    cluster.end()
+    cluster.settle()
+    assert [action for action in cluster.plan() if isinstance(action, RequeueAfter)] == [RequeueAfter(60.0)]
+    cluster.wait(60)
+    (action,) = cluster.plan()
     assert isinstance(action, Delete)
     assert action.found["metadata"]["uid"] == UID
 
 
 def test_a_suspended_job_has_no_pods_until_it_is_resumed() -> None:
-    found = world(task(2))
-    found.job["spec"]["suspend"] = True
-    found.settle()
-    assert (found.running(), found.status["phase"]) == ([], "Pending")
-    assert [one["reason"] for one in found.status["conditions"] if one["status"] == "True"] == ["JobSuspended"]
-    found.job["spec"]["suspend"] = False
-    found.settle()
-    assert (len(found.running()), found.status["phase"]) == (2, "Running")
+    cluster = world(task(2))
+    cluster.job["spec"]["suspend"] = True
+    cluster.settle()
+    assert (cluster.running(), cluster.status["phase"]) == ([], "Pending")
+    assert [condition["reason"] for condition in cluster.status["conditions"] if condition["status"] == "True"] == [
+        "JobSuspended"
+    ]
+    cluster.job["spec"]["suspend"] = False
+    cluster.settle()
+    assert (len(cluster.running()), cluster.status["phase"]) == (2, "Running")
 
 
 def test_scaling_restarts_no_pod_that_stays() -> None:
-    found = world(task(2))
-    before = {pod["metadata"]["uid"] for pod in found.pods}
-    found.job["spec"]["tasks"][0]["replicas"] = 4
-    found.settle()
-    assert len(found.running()) == 4
-    assert before < {pod["metadata"]["uid"] for pod in found.pods}
-    found.job["spec"]["tasks"][0]["replicas"] = 2
-    found.settle()
-    assert {pod["metadata"]["uid"] for pod in found.pods} == before
+    cluster = world(task(2))
+    before = {pod["metadata"]["uid"] for pod in cluster.pods}
+    cluster.job["spec"]["tasks"][0]["replicas"] = 4
+    cluster.settle()
+    assert len(cluster.running()) == 4
+    assert before < {pod["metadata"]["uid"] for pod in cluster.pods}
+    cluster.job["spec"]["tasks"][0]["replicas"] = 2
+    cluster.settle()
+    assert {pod["metadata"]["uid"] for pod in cluster.pods} == before
 
 
 # Order.
@@ -156,26 +158,26 @@ def test_a_task_starts_when_any_or_all_of_those_it_waits_for_have(
     iteration: str | None, first: list[str], then: list[str]
 ) -> None:
     waits = {"name": ["a", "b"], **({"iteration": iteration} if iteration else {})}
-    found = World(dijob(task(name="a"), task(name="b"), task(name="c", dependsOn=waits)))
+    cluster = World(dijob(task(name="a"), task(name="b"), task(name="c", dependsOn=waits)))
     for _ in range(3):
-        found.step()
-    found.jobs["train-b"]["spec"]["suspend"] = True
+        cluster.step()
+    cluster.jobs["train-b"]["spec"]["suspend"] = True
     for _ in range(3):
-        found.kubernetes()
-        found.jobs["train-b"]["spec"]["suspend"] = True
-        found.step()
-        found.jobs["train-b"]["spec"]["suspend"] = True
-    found.kubernetes()
-    assert [name for name in found.running() if name == "train-c-0"] == first
-    found.settle()
-    assert [name for name in found.running() if name == "train-c-0"] == then
+        cluster.kubernetes()
+        cluster.jobs["train-b"]["spec"]["suspend"] = True
+        cluster.step()
+        cluster.jobs["train-b"]["spec"]["suspend"] = True
+    cluster.kubernetes()
+    assert [name for name in cluster.running() if name == "train-c-0"] == first
+    cluster.settle()
+    assert [name for name in cluster.running() if name == "train-c-0"] == then
 
 
 def test_tasks_start_in_the_order_of_their_dependencies() -> None:
     order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
-    found = World(dijob(*(task(name=name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
-    found.settle()
-    pods = [line.removeprefix("pod train-")[0] for line in found.log if line.startswith("pod")]
+    cluster = World(dijob(*(task(name=name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
+    cluster.settle()
+    pods = [line.removeprefix("pod train-")[0] for line in cluster.log if line.startswith("pod")]
     assert sorted(pods) == list("abcde")
     assert all(pods.index(before) < pods.index(after) for after, all_ in order.items() for before in all_)
 
@@ -199,12 +201,12 @@ def test_tasks_start_in_the_order_of_their_dependencies() -> None:
 )
 def test_a_policy_answers_an_event(event: str, action: str) -> None:
     when = {"exitCode": 7} if event == "exit code 7" else {"event": str(event)}
-    found = world(task(2), task(1, name="judge"), policies=[{**when, "action": action}])
-    uids = uids_of(found)
-    happen(found, event)
-    found.settle()
-    survivors = {host for host, uid in uids_of(found).items() if uids[host] == uid}
-    assert (found.status["phase"], survivors) == expected(event, action)
+    cluster = world(task(2), task(1, name="judge"), policies=[{**when, "action": action}])
+    uids = uids_of(cluster)
+    happen(cluster, event)
+    cluster.settle()
+    survivors = {host for host, uid in uids_of(cluster).items() if uids[host] == uid}
+    assert (cluster.status["phase"], survivors) == expected(event, action)
 
 
 def happen(found: World, event: str) -> None:
@@ -225,7 +227,7 @@ def happen(found: World, event: str) -> None:
     else:
         found.end(code=7)
         if event == LifecycleEvent.POD_EVICTED:
-            pod = next(one for one in found.pods if one["status"]["phase"] == "Failed")
+            pod = next(each for each in found.pods if each["status"]["phase"] == "Failed")
             pod["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True"}]
 
 
@@ -257,63 +259,63 @@ def uids_of(found: World) -> dict[str, str]:
 
 
 def test_old_pods_are_gone_before_new_ones_start() -> None:
-    found = world(task(2), task(1, name="judge"), policies=[POLICY])
-    before = set(uids_of(found).values())
-    found.end(code=1)
+    cluster = world(task(2), task(1, name="judge"), policies=[POLICY])
+    before = set(uids_of(cluster).values())
+    cluster.end(code=1)
     for _ in range(10):
-        found.step()
-        now = set(uids_of(found).values())
+        cluster.step()
+        now = set(uids_of(cluster).values())
         assert not (now - before and now & before)
-        found.kubernetes()
-    assert len(uids_of(found)) == 3
-    assert RunState.of(found.job).attempt == 1
+        cluster.kubernetes()
+    assert len(uids_of(cluster)) == 3
+    assert RunState.of(cluster.job).attempt == 1
 
 
 def test_the_policies_of_a_task_come_before_the_jobs() -> None:
     own = task(1, policies=[{"event": "PodFailed", "action": "CompleteJob"}])
-    found = world(own, task(1, name="judge"), policies=[POLICY])
-    found.end("work", code=1)
-    found.settle()
-    assert found.status["phase"] == "Succeeded"
+    cluster = world(own, task(1, name="judge"), policies=[POLICY])
+    cluster.end("work", code=1)
+    cluster.settle()
+    assert cluster.status["phase"] == "Succeeded"
 
 
 def test_an_action_that_is_put_off_waits() -> None:
-    found = world(task(2), policies=[{**POLICY, "timeout": "1m30s"}])
-    found.end(code=1)
-    found.settle()
-    assert RequeueAfter(90.0) in found.plan()
-    found.wait(89)
-    found.settle()
-    assert RunState.of(found.job).attempt == 0
-    found.wait(1)
-    found.settle()
-    assert RunState.of(found.job).attempt == 1
+    cluster = world(task(2), policies=[{**POLICY, "timeout": "1m30s"}])
+    cluster.end(code=1)
+    cluster.settle()
+    assert RequeueAfter(90.0) in cluster.plan()
+    cluster.wait(89)
+    cluster.settle()
+    assert RunState.of(cluster.job).attempt == 0
+    cluster.wait(1)
+    cluster.settle()
+    assert RunState.of(cluster.job).attempt == 1
 
 
 def test_a_pod_that_waits_too_long_is_answered_by_a_policy_with_a_timeout() -> None:
-    found = world(task(1), policies=[{"event": "PodPending", "timeout": "10s", "action": "RestartJob"}])
-    found.pod()["status"]["phase"] = "Pending"
-    found.wait(10)
-    found.settle()
-    assert RunState.of(found.job).attempt == 1
+    cluster = world(task(1), policies=[{"event": "PodPending", "timeout": "10s", "action": "RestartJob"}])
+    cluster.pod()["status"]["phase"] = "Pending"
+    cluster.wait(10)
+    cluster.settle()
+    assert RunState.of(cluster.job).attempt == 1
 
 
 def test_an_evicted_pod_is_answered_by_its_own_policy() -> None:
-    found = world(task(2), policies=[{"event": "PodEvicted", "action": "RestartTask"}])
-    found.end(code=1)
-    found.settle()
-    assert (RunState.of(found.job).attempt, RunState.of(found.job).tasks) == (0, {})
-    found.pod(number=1)["status"] |= {"phase": "Failed", "reason": "Evicted"}
-    found.settle()
-    assert RunState.of(found.job).tasks == {"work": 1}
+    cluster = world(task(2), policies=[{"event": "PodEvicted", "action": "RestartTask"}])
+    cluster.end(code=1)
+    cluster.settle()
+    assert (RunState.of(cluster.job).attempt, RunState.of(cluster.job).tasks) == (0, {})
+    cluster.pod(number=1)["status"] |= {"phase": "Failed", "reason": "Evicted"}
+    cluster.settle()
+    assert RunState.of(cluster.job).tasks == {"work": 1}
 
 
 def test_a_job_without_restarts_left_fails() -> None:
-    found = world(task(1), policies=[POLICY], backoffLimit=2)
+    cluster = world(task(1), policies=[POLICY], backoffLimit=2)
     for _ in range(3):
-        found.end(code=1)
-        found.settle()
-    assert (found.status["phase"], found.status["restarts"]) == ("Failed", 2)
+        cluster.end(code=1)
+        cluster.settle()
+    assert (cluster.status["phase"], cluster.status["restarts"]) == ("Failed", 2)
 
 
 @pytest.mark.parametrize(
@@ -328,34 +330,34 @@ def test_a_job_without_restarts_left_fails() -> None:
     ],
 )
 def test_a_user_asks_for_an_action_by_an_annotation(command: str, phase: str, runs: int) -> None:
-    found = world(task(2))
-    found.job["metadata"]["annotations"][COMMAND] = command
-    found.settle()
-    assert (found.status["phase"], len(found.running())) == (phase, runs)
+    cluster = world(task(2))
+    cluster.job["metadata"]["annotations"][COMMAND] = command
+    cluster.settle()
+    assert (cluster.status["phase"], len(cluster.running())) == (phase, runs)
 
 
 def test_the_events_of_an_action_and_of_a_phase_have_the_version_of_the_job() -> None:
-    found = world(task(2))
-    found.events.clear()
-    found.job["metadata"] |= {"resourceVersion": "9", "annotations": {COMMAND: "RestartJob"}}
-    found.settle()
+    cluster = world(task(2))
+    cluster.events.clear()
+    cluster.job["metadata"] |= {"resourceVersion": "9", "annotations": {COMMAND: "RestartJob"}}
+    cluster.settle()
     expected = [("RestartJob", "9"), ("JobRestarting", "9"), ("JobRunning", "9")]
-    assert [(event.reason, event.occurrence) for event in found.events] == expected
+    assert [(event.reason, event.occurrence) for event in cluster.events] == expected
 
 
 def test_an_action_that_is_none_is_reported() -> None:
-    found = world(task())
-    found.job["metadata"]["annotations"]["jobgate.dev/command"] = "restart"
-    found.settle()
-    assert "annotation jobgate.dev/command: must be one of AbortJob," in found.status["conditions"][-1]["message"]
+    cluster = world(task())
+    cluster.job["metadata"]["annotations"]["jobgate.dev/command"] = "restart"
+    cluster.settle()
+    assert "annotation jobgate.dev/command: must be one of AbortJob," in cluster.status["conditions"][-1]["message"]
 
 
 def test_an_aborted_job_is_resumed_at_no_cost() -> None:
-    found = world(task(2))
+    cluster = world(task(2))
     for command in ("AbortJob", "ResumeJob"):
-        found.job["metadata"]["annotations"][COMMAND] = command
-        found.settle()
-    assert (found.status["phase"], found.status["restarts"], len(found.running())) == ("Running", 0, 2)
+        cluster.job["metadata"]["annotations"][COMMAND] = command
+        cluster.settle()
+    assert (cluster.status["phase"], cluster.status["restarts"], len(cluster.running())) == ("Running", 0, 2)
 
 
 # Restarts of the runner.
@@ -393,52 +395,52 @@ def test_the_end_is_the_same_wherever_the_runner_dies(action: str) -> None:
 
 @pytest.mark.parametrize("dies_in", range(6))
 def test_an_action_that_the_annotation_asks_for_is_carried_out_once_wherever_the_runner_dies(dies_in: int) -> None:
-    found = world(task(2))
+    cluster = world(task(2))
     for attempt in (1, 2):
-        found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+        cluster.job["metadata"]["annotations"][COMMAND] = "RestartJob"
         for number in range(6):
-            found.step(0 if number == dies_in else 1)
-        found.settle()
-        assert (RunState.of(found.job).attempt, COMMAND in found.job["metadata"]["annotations"]) == (attempt, False)
+            cluster.step(0 if number == dies_in else 1)
+        cluster.settle()
+        assert (RunState.of(cluster.job).attempt, COMMAND in cluster.job["metadata"]["annotations"]) == (attempt, False)
 
 
 def test_a_task_that_is_scaled_by_a_restart_gets_no_pod_before_it() -> None:
     """Otherwise a new pod would have the rank of an old one."""
-    found = world(task(1), task(1, name="judge"))
-    found.settle()
-    found.job["spec"]["tasks"][0]["replicas"] = 2
-    found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
-    found.log.clear()
-    found.settle()
-    pods = [line for line in found.log if line.startswith(("pod", "gone"))]
-    assert sorted(pods[-3:]) == ["pod train-judge-0", "pod train-work-0", "pod train-work-1"], found.log
+    cluster = world(task(1), task(1, name="judge"))
+    cluster.settle()
+    cluster.job["spec"]["tasks"][0]["replicas"] = 2
+    cluster.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+    cluster.log.clear()
+    cluster.settle()
+    pods = [line for line in cluster.log if line.startswith(("pod", "gone"))]
+    assert sorted(pods[-3:]) == ["pod train-judge-0", "pod train-work-0", "pod train-work-1"], cluster.log
     assert not any(line.startswith("pod") for line in pods[:-3])
 
 
 def test_a_batch_job_that_someone_lets_go_before_the_queue_does_is_suspended_again() -> None:
-    found = World(queued(dijob(task(2))))
-    found.verdict = "queue a is full"
-    found.settle()
-    found.jobs["train-work"]["spec"]["suspend"] = False
-    found.step()
-    assert found.jobs["train-work"]["spec"]["suspend"] is True
-    assert not RunState.of(found.job).admitted
+    cluster = World(queued(dijob(task(2))))
+    cluster.verdict = "queue a is full"
+    cluster.settle()
+    cluster.jobs["train-work"]["spec"]["suspend"] = False
+    cluster.step()
+    assert cluster.jobs["train-work"]["spec"]["suspend"] is True
+    assert not RunState.of(cluster.job).admitted
 
 
 def test_a_job_that_is_resumed_without_queues_runs() -> None:
-    found = World(stored(dijob(suspend=True), taken=False))
-    found.settle()
-    assert (RunState.of(found.job).admitted, found.running()) == (False, [])
-    found.job["spec"]["suspend"] = False
-    found.settle()
-    assert (RunState.of(found.job).admitted, found.running()) == (True, ["train-work-0"])
-    assert [one.reason for one in found.events] == ["JobCreated", "JobSuspended", "JobRunning"]
+    cluster = World(stored(dijob(suspend=True), taken=False))
+    cluster.settle()
+    assert (RunState.of(cluster.job).admitted, cluster.running()) == (False, [])
+    cluster.job["spec"]["suspend"] = False
+    cluster.settle()
+    assert (RunState.of(cluster.job).admitted, cluster.running()) == (True, ["train-work-0"])
+    assert [event.reason for event in cluster.events] == ["JobCreated", "JobSuspended", "JobRunning"]
 
 
 def test_a_look_that_makes_objects_writes_no_status_and_the_next_one_does() -> None:
-    found = World(dijob())
-    assert {type(one) for one in found.step()} == {Create}
-    assert {type(one) for one in found.step()} == {SetStatus, RecordEvent}
+    cluster = World(dijob())
+    assert {type(each) for each in cluster.step()} == {Create}
+    assert {type(entry) for entry in cluster.step()} == {SetStatus, RecordEvent}
 
 
 # Gangs.
@@ -455,23 +457,23 @@ V1ALPHA2, V1BETA1 = (Grouping(System.KUBERNETES, f"scheduling.k8s.io/{version}")
     ],
 )
 def test_a_gang_grows_and_shrinks_with_its_job(grouping: Grouping, expected: list[str]) -> None:
-    found = World(dijob(task(2)), grouping)
-    found.settle()
-    pods = [pod["metadata"]["uid"] for pod in found.pods]
+    cluster = World(dijob(task(2)), grouping)
+    cluster.settle()
+    pods = [pod["metadata"]["uid"] for pod in cluster.pods]
     for replicas in (4, 1):
-        found.log.clear()
-        found.job["spec"]["tasks"][0]["replicas"] = replicas
-        found.settle()
-        least = found.groups["train"]["spec"]["schedulingPolicy"]["gang"]["minCount"]
-        assert (least, [line for line in found.log if "PodGroup" in line]) == (replicas, expected)
-        assert set(pods[:replicas]) <= {pod["metadata"]["uid"] for pod in found.pods}
+        cluster.log.clear()
+        cluster.job["spec"]["tasks"][0]["replicas"] = replicas
+        cluster.settle()
+        least = cluster.groups["train"]["spec"]["schedulingPolicy"]["gang"]["minCount"]
+        assert (least, [line for line in cluster.log if "PodGroup" in line]) == (replicas, expected)
+        assert set(pods[:replicas]) <= {pod["metadata"]["uid"] for pod in cluster.pods}
 
 
 def test_what_the_api_server_adds_to_a_group_is_no_change() -> None:
-    found = World(dijob(task(2)), V1BETA1)
-    found.settle()
-    found.groups["train"]["spec"] |= {"priority": 0, "disruptionMode": {"single": {}}}
-    assert found.plan() == []
+    cluster = World(dijob(task(2)), V1BETA1)
+    cluster.settle()
+    cluster.groups["train"]["spec"] |= {"priority": 0, "disruptionMode": {"single": {}}}
+    assert cluster.plan() == []
 
 
 @pytest.mark.parametrize(
@@ -482,42 +484,42 @@ def test_what_the_api_server_adds_to_a_group_is_no_change() -> None:
 def test_a_policy_answers_a_gang_that_cannot_be_scheduled_whole_any_more(
     condition: str, action: str, phase: str
 ) -> None:
-    found = World(dijob(task(2), policies=[{"event": "Unknown", "action": action}]), V1BETA1)
-    found.settle()
-    before = set(uids_of(found).values())
-    fault = {"type": condition, "status": "False", "lastTransitionTime": stamp(found.now)}
-    found.groups["train"]["status"] = {"conditions": [fault]}
-    found.settle()
-    assert found.status["phase"] == phase
-    assert not before & set(uids_of(found).values())
+    cluster = World(dijob(task(2), policies=[{"event": "Unknown", "action": action}]), V1BETA1)
+    cluster.settle()
+    before = set(uids_of(cluster).values())
+    fault = {"type": condition, "status": "False", "lastTransitionTime": stamp(cluster.now)}
+    cluster.groups["train"]["status"] = {"conditions": [fault]}
+    cluster.settle()
+    assert cluster.status["phase"] == phase
+    assert not before & set(uids_of(cluster).values())
 
 
 def test_a_gang_waits_until_groups_can_be_read_and_the_status_says_so() -> None:
-    found = World(dijob(task(2)), V1BETA1)
-    found.unknown_groups = "podgroups is not known: not installed"
-    found.settle()
-    assert (found.running(), found.groups, found.warnings) == ([], {}, ["CannotReadPodGroups"])
-    assert found.unknown_groups in found.status["conditions"][0]["message"]
-    assert any(isinstance(one, RequeueAfter) for one in found.plan())
-    found.unknown_groups = ""
-    found.settle()
-    assert (found.running(), list(found.groups)) == (["train-work-0", "train-work-1"], ["train"])
-    assert "PodGroups" not in found.status["conditions"][-1]["message"]
+    cluster = World(dijob(task(2)), V1BETA1)
+    cluster.unknown_groups = "podgroups is not known: not installed"
+    cluster.settle()
+    assert (cluster.running(), cluster.groups, cluster.warnings) == ([], {}, ["CannotReadPodGroups"])
+    assert cluster.unknown_groups in cluster.status["conditions"][0]["message"]
+    assert any(isinstance(each, RequeueAfter) for each in cluster.plan())
+    cluster.unknown_groups = ""
+    cluster.settle()
+    assert (cluster.running(), list(cluster.groups)) == (["train-work-0", "train-work-1"], ["train"])
+    assert "PodGroups" not in cluster.status["conditions"][-1]["message"]
 
 
 def test_a_gang_that_runs_goes_on_while_groups_cannot_be_read() -> None:
-    found = World(dijob(task(2)), V1BETA1)
-    found.settle()
-    found.unknown_groups, found.groups = "podgroups is not known: not installed", {}
-    found.settle()
-    assert found.running() == ["train-work-0", "train-work-1"]
-    found.unknown_groups = ""
-    found.settle()
-    assert list(found.groups) == ["train"]
+    cluster = World(dijob(task(2)), V1BETA1)
+    cluster.settle()
+    cluster.unknown_groups, cluster.groups = "podgroups is not known: not installed", {}
+    cluster.settle()
+    assert cluster.running() == ["train-work-0", "train-work-1"]
+    cluster.unknown_groups = ""
+    cluster.settle()
+    assert list(cluster.groups) == ["train"]
 
 
 def test_a_job_without_a_gang_does_not_need_groups() -> None:
-    found = World(dijob(task(2)))
-    found.unknown_groups = "podgroups is not known: not installed"
-    found.settle()
-    assert (found.status["phase"], found.warnings) == ("Running", [])
+    cluster = World(dijob(task(2)))
+    cluster.unknown_groups = "podgroups is not known: not installed"
+    cluster.settle()
+    assert (cluster.status["phase"], cluster.warnings) == ("Running", [])

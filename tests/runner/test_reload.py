@@ -22,7 +22,7 @@ def test_queues_are_used_when_the_file_changes(tmp_path: Path, caplog: pytest.Lo
             if content is not None:
                 file.write_bytes(content)
             asyncio.run(reloader.check())
-    assert [sorted(one.queues) for one in used] == [["a", "default"], ["a", "b", "default"]]
-    invalid = [one for one in caplog.records if one.getMessage() == "invalid queues ignored"]
+    assert [sorted(each.queues) for each in used] == [["a", "default"], ["a", "b", "default"]]
+    invalid = [record for record in caplog.records if record.getMessage() == "invalid queues ignored"]
     assert len(invalid) == 4
     assert "weight" in invalid[0].fields["reason"]  # type: ignore[attr-defined]

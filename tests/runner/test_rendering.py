@@ -1,4 +1,4 @@
-"""What a job is made of: names, hosts and variables as the kind's operator has them, and fields that a Job takes."""
+"""Objects of a job: names, hosts and variables as the kind's operator has them, and valid fields of a batch Job."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -43,7 +43,7 @@ class Children(NamedTuple):
 
 
 def children(of: Subject) -> Children:
-    """What a job is made of."""
+    """The objects of a job."""
     services, pod_groups, gang_of = beside(of)
     jobs = {name: batch_job(of, name, gang_of.get(name)) for name in of.tasks if name and of.replicas(name) > 0}
     return Children(services, pod_groups, jobs)
@@ -87,11 +87,11 @@ def of_dijob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
     """By host name, the variables that DI-orchestrator sets; of tasks each pod here has all lists."""
     made, rank = {}, 0
     tasks = di.typed(job, erases=False)["spec"]["tasks"]
-    for one in tasks:
-        for index in range(one["replicas"]):
+    for each in tasks:
+        for index in range(each["replicas"]):
             every = [variable for other in tasks for variable in di.variables(job, other, rank)]
-            made[di.pod_name(job, one, index)] = env(every)
-            del made[di.pod_name(job, one, index)]["DI_SERVER_URL"]  # there is no server
+            made[di.pod_name(job, each, index)] = env(every)
+            del made[di.pod_name(job, each, index)]["DI_SERVER_URL"]  # there is no server
             rank += 1
     return made
 
@@ -120,13 +120,13 @@ def of_torchjob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
 def of_vcjob(job: dict[str, Any]) -> dict[str, dict[str, str]]:
     """By host name, the variables that Volcano's plugins env and svc set."""
     made = {}
-    for one in job["spec"]["tasks"]:
-        for index in range(one["replicas"]):
-            pod = volcano.pod(job, one, index, [f"v{number}" for number, _ in enumerate(volcano.volumes_of(job))])
+    for each in job["spec"]["tasks"]:
+        for index in range(each["replicas"]):
+            pod = volcano.pod(job, each, index, [f"v{number}" for number, _ in enumerate(volcano.volumes_of(job))])
             for container in pod["spec"]["containers"]:
                 container["env"] = []
             vcjob_plugins.change(job, pod)
-            made[volcano.pod_name(job, one, index)] = env(pod["spec"]["containers"][0]["env"])
+            made[volcano.pod_name(job, each, index)] = env(pod["spec"]["containers"][0]["env"])
     return made
 
 
@@ -142,16 +142,16 @@ ORACLES: dict[str, Oracle] = {"DIJob": of_dijob, "Job": of_vcjob, "MxJob": of_mx
 def test_hosts_and_variables_are_those_of_the_operator(path: Path) -> None:
     job = example(path)
     expected = ORACLES[job["kind"]](job)
-    found = {host: pod for _, _, host, pod in pods_of(subject(job))}
-    assert sorted(found) == sorted(expected)
+    result = {host: pod for _, _, host, pod in pods_of(subject(job))}
+    assert sorted(result) == sorted(expected)
     written = {
-        (f"{batch['metadata']['name']}-{index}", container["name"]): {one["name"] for one in container.get("env", ())}
+        (f"{batch['metadata']['name']}-{index}", container["name"]): {each["name"] for each in container.get("env", ())}
         for batch in children(subject(job)).jobs.values()
         for index in range(batch["spec"]["completions"])
         for container in batch["spec"]["template"]["spec"]["containers"]
     }
     for host, variables in expected.items():
-        for container in found[host]["spec"]["containers"]:
+        for container in result[host]["spec"]["containers"]:
             users = written.get((host, container["name"]), set())
             made = {name: value for name, value in env_of(container).items() if name in variables}
             assert made == {name: value for name, value in variables.items() if name not in users}
@@ -167,16 +167,16 @@ def test_hosts_and_variables_are_those_of_the_operator(path: Path) -> None:
     ],
 )
 def test_the_services_are_those_of_the_kind(path: str, expected: dict[str, tuple[str | None, int]]) -> None:
-    found = subject(example(path))
-    services = children(found).services
-    said = {name: (one["spec"].get("clusterIP"), one["spec"]["ports"][0]["port"]) for name, one in services.items()}
-    assert said == {name.format(job=found.crew.name): one for name, one in expected.items()}
+    result = subject(example(path))
+    services = children(result).services
+    results = {name: (one["spec"].get("clusterIP"), one["spec"]["ports"][0]["port"]) for name, one in services.items()}
+    assert results == {name.format(job=result.crew.name): one for name, one in expected.items()}
 
 
 def test_a_service_of_one_pod_selects_it_alone() -> None:
-    found = subject(example("torchjob/minimal.yaml"))
-    (service,) = children(found).services.values()
-    (master,) = [pod for _, _, _, pod in pods_of(found)]
+    result = subject(example("torchjob/minimal.yaml"))
+    (service,) = children(result).services.values()
+    (master,) = [pod for _, _, _, pod in pods_of(result)]
     assert service["spec"]["selector"].items() <= master["metadata"]["labels"].items()
 
 
@@ -186,11 +186,11 @@ def batch(name: str = "work", job: dict[str, Any] | None = None) -> dict[str, An
 
 
 def test_a_task_is_an_indexed_job_owned_by_its_job() -> None:
-    found = batch(job=dijob(task(3)))
-    spec = found["spec"]
+    result = batch(job=dijob(task(3)))
+    spec = result["spec"]
     assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 3, 3)
     assert spec["podReplacementPolicy"] == "Failed"
-    (owner,) = found["metadata"]["ownerReferences"]
+    (owner,) = result["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["uid"], owner["controller"]) == ("DIJob", UID, True)
 
 
@@ -218,7 +218,7 @@ def test_failures_that_a_policy_answers_are_left_to_the_runner(
     assert limits == (
         {"backoffLimit": 3, "backoffLimitPerIndex": no_limit} if replaces else {"backoffLimitPerIndex": 0}
     )
-    assert [one["action"] for one in spec.get("podFailurePolicy", {}).get("rules", ())] == rules
+    assert [rule["action"] for rule in spec.get("podFailurePolicy", {}).get("rules", ())] == rules
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_a_restart_policy_of_torch_is_a_failure_policy(policy: str, restarts: st
     job["spec"]["torchTaskSpecs"]["Master"]["restartPolicy"] = policy
     spec = batch("master", job)["spec"]
     assert spec["template"]["spec"]["restartPolicy"] == restarts
-    rules = [one["onExitCodes"] for one in spec.get("podFailurePolicy", {}).get("rules", ()) if "onExitCodes" in one]
-    assert [(one["operator"], one["values"]) for one in rules] == ([codes] if codes else [])
+    rules = [rule["onExitCodes"] for rule in spec.get("podFailurePolicy", {}).get("rules", ()) if "onExitCodes" in rule]
+    assert [(each["operator"], each["values"]) for each in rules] == ([codes] if codes else [])
 
 
 # Gangs.
@@ -259,16 +259,16 @@ def test_a_restart_policy_of_torch_is_a_failure_policy(policy: str, restarts: st
 )
 def test_a_gang_is_what_starts_together(tasks: Any, spec: dict[str, Any], expected: dict[str, int]) -> None:
     made = children(subject(dijob(*tasks, **spec), groups=NATIVE))
-    least = {name: one["spec"]["schedulingPolicy"]["gang"]["minCount"] for name, one in made.groups.items()}
+    least = {name: job["spec"]["schedulingPolicy"]["gang"]["minCount"] for name, job in made.groups.items()}
     assert least == expected
-    for one in made.jobs.values():
-        group = one["spec"]["template"]["spec"].get("schedulingGroup", {}).get("podGroupName")
+    for job in made.jobs.values():
+        group = job["spec"]["template"]["spec"].get("schedulingGroup", {}).get("podGroupName")
         assert (group in made.groups) == bool(expected)
 
 
 def test_a_torchjobs_tasks_are_gangs_of_their_own_because_workers_wait_for_the_master() -> None:
-    found = children(subject(example("torchjob/full.yaml"), groups=NATIVE))
-    least = {name: one["spec"]["schedulingPolicy"]["gang"]["minCount"] for name, one in found.groups.items()}
+    result = children(subject(example("torchjob/full.yaml"), groups=NATIVE))
+    least = {name: one["spec"]["schedulingPolicy"]["gang"]["minCount"] for name, one in result.groups.items()}
     assert least == {"gpt-master": 1, "gpt-worker": 4}
 
 
@@ -278,7 +278,7 @@ def test_without_a_scheduler_of_gangs_there_is_no_group() -> None:
     assert "schedulingGroup" not in made.jobs["work"]["spec"]["template"]["spec"]
 
 
-# What each system reads.
+# The fields that each system reads.
 
 KUEUE = {"queue": "high"}
 
@@ -286,8 +286,8 @@ KUEUE = {"queue": "high"}
 def template_of(system: System, job: dict[str, Any], name: str = "work", api_version: str = "") -> dict[str, Any]:
     """The template of a task's pods, where a system schedules gangs."""
     grouping = Grouping(system, api_version, "gang-scheduler" if system is System.VOLCANO else "")
-    found: dict[str, Any] = children(subject(job, groups=grouping)).jobs[name]["spec"]["template"]
-    return found
+    result: dict[str, Any] = children(subject(job, groups=grouping)).jobs[name]["spec"]["template"]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -330,10 +330,10 @@ def test_pods_say_their_gang_as_the_system_reads_it(
     system: System, spec: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     template = template_of(system, dijob(task(3), **spec))
-    said = {**template["metadata"]["labels"], **template["metadata"].get("annotations", {}), **template["spec"]}
+    result = {**template["metadata"]["labels"], **template["metadata"].get("annotations", {}), **template["spec"]}
     plain = children(subject(dijob(task(3), **spec))).jobs["work"]["spec"]["template"]
     known = {**plain["metadata"]["labels"], **plain["metadata"].get("annotations", {}), **plain["spec"]}
-    added = {key: value for key, value in said.items() if known.get(key) != value}
+    added = {key: value for key, value in result.items() if known.get(key) != value}
     if "minAvailable" in spec:
         assert expected.items() <= added.items()
         assert bool(expected) == bool(added)
@@ -357,7 +357,7 @@ def test_pods_say_their_gang_as_the_system_reads_it(
 def test_a_system_has_groups_of_its_own(system: System, spec: dict[str, Any], expected: dict[str, Any]) -> None:
     made = children(subject(dijob(task(3), task(1, name="judge"), **spec), groups=Grouping(system, "a/v1"))).groups
     assert {name: one["spec"] for name, one in made.items()} == expected
-    assert all(one["apiVersion"] == "a/v1" and one["metadata"]["ownerReferences"] for one in made.values())
+    assert all(value["apiVersion"] == "a/v1" and value["metadata"]["ownerReferences"] for value in made.values())
 
 
 @pytest.mark.parametrize(
@@ -373,10 +373,10 @@ def test_a_system_has_groups_of_its_own(system: System, spec: dict[str, Any], ex
 def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
     system: System, case: str, worker: dict[str, Any], spec: dict[str, Any], expected: dict[str, int]
 ) -> None:
-    found = subject(torchjob(worker=worker, **spec), groups=Grouping(system, "a/v1"))
-    groups = children(found).groups
+    result = subject(torchjob(worker=worker, **spec), groups=Grouping(system, "a/v1"))
+    groups = children(result).groups
     assert {name: group["spec"]["minMember"] for name, group in groups.items()} == expected, case
-    assert waiting(found) == (["worker"] if len(expected) > 1 else [])
+    assert waiting(result) == (["worker"] if len(expected) > 1 else [])
 
 
 @pytest.mark.parametrize(
@@ -384,17 +384,17 @@ def test_a_torchjob_is_one_gang_unless_it_has_an_order_of_its_own(
 )
 def test_workers_wait_for_their_master_without_a_gang(system: System | None, queue: str, waits: bool) -> None:
     job = torchjob(worker={}, schedulingPolicy={"queue": queue} if queue else {})
-    found = subject(job, groups=None if system is None else Grouping(system))
-    assert waiting(found) == (["worker"] if waits else [])
+    result = subject(job, groups=None if system is None else Grouping(system))
+    assert waiting(result) == (["worker"] if waits else [])
 
 
 def test_the_gang_of_a_torchjob_waits_for_its_aimaster() -> None:
     job = torchjob(worker={})
     job["spec"]["torchTaskSpecs"]["AIMaster"] = job["spec"]["torchTaskSpecs"]["Master"]
-    found = subject(job, groups=Grouping(System.VOLCANO, "a/v1"))
-    groups = children(found).groups
+    result = subject(job, groups=Grouping(System.VOLCANO, "a/v1"))
+    groups = children(result).groups
     assert {name: group["spec"]["minMember"] for name, group in groups.items()} == {"train": 4}
-    assert waiting(found) == ["master", "worker"]
+    assert waiting(result) == ["master", "worker"]
 
 
 def test_kueue_queues_apart_what_starts_at_another_time() -> None:
@@ -415,17 +415,17 @@ def test_groups_of_kueue_are_as_many_where_a_long_name_of_a_job_is_cut() -> None
         for name in ("work", "judge")
     }
     assert len(groups) == 2
-    assert all(len(one) <= 63 and one.endswith(f"-{UID[:8]}-0") for one in groups)
+    assert all(len(group) <= 63 and group.endswith(f"-{UID[:8]}-0") for group in groups)
 
 
 @pytest.mark.parametrize("system", [System.KUEUE, System.COSCHEDULING, System.VOLCANO])
 def test_the_webhook_adds_no_other_group_to_a_job_that_is_run(system: System) -> None:
     job = dijob(task(2), task(1, name="judge", dependsOn={"name": ["work"]}), queue="high", minAvailable=3)
-    found = subject(job, groups=Grouping(system, "a/v1"))
-    crew = replace(found.crew, plugins={**found.crew.plugins, "queueing": QueueingArguments(system=system)})
+    result = subject(job, groups=Grouping(system, "a/v1"))
+    crew = replace(result.crew, plugins={**result.crew.plugins, "queueing": QueueingArguments(system=system)})
     part = crew.part("judge")
     assert part is not None
-    template = children(found).jobs["judge"]["spec"]["template"]
+    template = children(result).jobs["judge"]["spec"]["template"]
     labels = {**template["metadata"]["labels"], COMPLETION_INDEX: "0"}
     pod = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
     wired = jsonpatch.apply_patch(pod, list(patch(pod, Member(crew, part, 0))))
@@ -439,7 +439,7 @@ def test_a_job_that_no_indexed_job_can_hold_is_not_run(replicas: int, is_run: bo
     """It may have been stored while nothing was denied. Of a TorchJob, each pod would have a Service."""
     job = example("torchjob/plugins.yaml")
     job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"] = replicas
-    (kind,) = (one for one in KINDS if one.kind == job["kind"])
+    (kind,) = (each for each in KINDS if each.kind == job["kind"])
     assert (read(kind, job) is not None) == is_run
 
 

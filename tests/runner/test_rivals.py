@@ -83,8 +83,8 @@ LIVE, LATE = "2025-12-31T23:59:50.000000Z", "2025-12-31T23:59:40.000000Z"
 async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: Any, expected: list[str]) -> None:
     cluster: Any = Cluster(deployments, leases)
     assert await rivals(DIJOB, cluster, NOW) == expected
-    for one in cluster.reviews:
-        assert one["resourceAttributes"] == {
+    for review in cluster.reviews:
+        assert review["resourceAttributes"] == {
             "verb": "update",
             "group": "diengine.opendilab.org",
             "resource": "dijobs",
@@ -107,7 +107,7 @@ async def test_volcano_is_known_by_its_controller(deployments: Any, leases: Any)
 
 
 @pytest.mark.parametrize("code", [403, 429, 500, 503])
-async def test_where_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
+async def test_if_the_holder_of_a_lease_cannot_be_read_nobody_is_taken_for_absent(code: int) -> None:
     cluster: Any = Cluster([], [lease(LIVE)], code)
     with pytest.raises(ApiError):
         await rivals(DIJOB, cluster, NOW)

@@ -1,4 +1,4 @@
-"""What the runner finds out when it starts, and which jobs it goes through while it runs."""
+"""The discoveries of the runner at its start, and the jobs that it goes through while it runs."""
 
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -87,9 +87,9 @@ async def test_kueue_is_used_only_where_neither_a_system_nor_queues_are_given(
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     settings = RunnerSettings("svc.cluster.local", queueing, queues=queues)
-    found = await queueing_in(cluster(kueue=kueue), settings)
-    assert (found and found.system) == system, case
-    warned = [one.message for one in caplog.records if one.levelno == logging.WARNING]
+    result = await queueing_in(cluster(kueue=kueue), settings)
+    assert (result and result.system) == system, case
+    warned = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert bool(warned) is (case == "queues count more"), case
 
 
@@ -97,7 +97,7 @@ async def test_who_may_not_read_the_crd_of_kueue_goes_on_without_it_and_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert await queueing_in(cluster(failure=403), RunnerSettings("svc.cluster.local")) is None
-    assert [one.message for one in caplog.records if one.levelno == logging.WARNING] == ["Kueue is not used"]
+    assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == ["Kueue is not used"]
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
@@ -118,8 +118,8 @@ async def test_an_api_server_that_does_not_tell_decides_nothing(code: int) -> No
     ids=str,
 )
 async def test_groups_are_of_the_newest_version_that_is_served(served: dict[str, int], expected: str | None) -> None:
-    found = await grouping_in(cluster(served=served), KUBERNETES)
-    assert (found and found.api_version) == expected
+    result = await grouping_in(cluster(served=served), KUBERNETES)
+    assert (result and result.api_version) == expected
 
 
 class Upgraded:
@@ -208,9 +208,9 @@ async def test_a_runner_that_begins_decides_with_the_queues_that_its_file_has_no
     file = tmp_path / "queues.yaml"
     file.write_text("queues: [{name: changed}]")
     settings = RunnerSettings("svc.cluster.local", queues=Queues(), queues_file=file)
-    with pytest.raises(ExceptionGroup) as found:
+    with pytest.raises(ExceptionGroup) as result:
         await RunnerController(cluster(served={"v1": 0}), [DIJOB], settings, ControllerMetrics()).work()
-    assert set(found.value.exceptions[0].args) == {"changed", "default"}
+    assert set(result.value.exceptions[0].args) == {"changed", "default"}
 
 
 def test_jobs_of_a_kind_whose_cache_is_unknown_are_skipped_and_the_others_are_not() -> None:

@@ -1,4 +1,4 @@
-"""What the runner takes for its own: anyone can write labels."""
+"""Objects that the runner recognizes as its own: anyone can write labels."""
 
 import asyncio
 from collections.abc import AsyncIterator

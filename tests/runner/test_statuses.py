@@ -1,4 +1,4 @@
-"""Random sequences of what happens to jobs: their statuses stay true (`tests/runner/statuses.py`)."""
+"""Random sequences of events of jobs: their statuses stay true (`tests/runner/statuses.py`)."""
 
 import pytest
 

@@ -124,7 +124,7 @@ async def test_the_events_of_a_namespace_are_read_once_for_all_its_jobs() -> Non
         assert (await uncreated.why("lab", Observed(LATE, [batch()])))[0]
     assert events.calls == 1
     events.fails = True
-    # What was known holds until it is known better.
+    # Known facts hold until newer facts are known.
     assert (await uncreated.why("lab", Observed(LATE + timedelta(seconds=PERIOD), [batch()])))[0]
     assert events.calls == 2
 

@@ -28,9 +28,9 @@ FAILED = {"event": "PodFailed", "action": "RestartJob"}
 
 def world(*tasks: dict[str, Any], **spec: Any) -> World:
     """A Volcano Job whose pods run."""
-    found = World(vcjob(*tasks, **spec))
-    found.settle()
-    return found
+    cluster = World(vcjob(*tasks, **spec))
+    cluster.settle()
+    return cluster
 
 
 def phase(found: World) -> str:
@@ -63,65 +63,65 @@ def counts(found: World) -> dict[str, int]:
 def test_the_end_of_a_job_is_counted_in_pods_that_have_succeeded(
     spec: dict[str, Any], codes: list[int | None], expected: str
 ) -> None:
-    found = world(vctask(3), **spec)
+    cluster = world(vctask(3), **spec)
     for number, code in enumerate(codes):
         if code is not None:
-            found.end(number=number, code=code)
-            found.settle()
-    assert phase(found) == expected
-    assert found.running() == ([] if expected != "Running" else ["train-work-0", "train-work-2"])
+            cluster.end(number=number, code=code)
+            cluster.settle()
+    assert phase(cluster) == expected
+    assert cluster.running() == ([] if expected != "Running" else ["train-work-0", "train-work-2"])
 
 
 def test_a_task_below_its_minimum_fails_the_job_where_the_minima_are_enforced() -> None:
     tasks = (vctask(3, minAvailable=1), vctask(1, name="judge", minAvailable=1))
     for least, expected in ((2, "Failed"), (1, "Completed")):
-        found = world(*tasks, minAvailable=least)
+        cluster = world(*tasks, minAvailable=least)
         for number in range(3):
-            found.end(number=number)
-        found.end("judge", code=1)
-        found.settle()
-        assert phase(found) == expected
+            cluster.end(number=number)
+        cluster.end("judge", code=1)
+        cluster.settle()
+        assert phase(cluster) == expected
 
 
 def test_a_failed_pod_is_not_replaced_and_the_others_go_on() -> None:
-    found = world(vctask(3))
-    found.end(number=1, code=7)
-    found.settle()
-    assert (phase(found), found.running()) == ("Running", ["train-work-0", "train-work-2"])
-    assert (counts(found), found.status["taskStatusCount"]) == (
+    cluster = world(vctask(3))
+    cluster.end(number=1, code=7)
+    cluster.settle()
+    assert (phase(cluster), cluster.running()) == ("Running", ["train-work-0", "train-work-2"])
+    assert (counts(cluster), cluster.status["taskStatusCount"]) == (
         {"running": 2, "failed": 1},
         {"work": {"phase": {"Running": 2, "Failed": 1}}},
     )
 
 
 def test_a_job_is_running_with_its_minimum_and_pending_below_it() -> None:
-    found = world(vctask(4), minAvailable=2)
+    cluster = world(vctask(4), minAvailable=2)
     for pending, expected in ((2, "Running"), (3, "Pending"), (0, "Running")):
         for number in range(4):
-            found.pod(number=number)["status"]["phase"] = "Pending" if number < pending else "Running"
-        found.settle()
-        assert phase(found) == expected
+            cluster.pod(number=number)["status"]["phase"] = "Pending" if number < pending else "Running"
+        cluster.settle()
+        assert phase(cluster) == expected
 
 
 def test_of_three_retries_two_are_restarts_and_the_last_pods_stay() -> None:
-    found = world(vctask(2), policies=[FAILED], maxRetry=3)
+    cluster = world(vctask(2), policies=[FAILED], maxRetry=3)
     for count in (1, 2):
-        found.wait(5)
-        found.end(code=1)
-        found.settle()
-        assert (phase(found), counts(found)) == ("Running", {"running": 2, "version": count, "retryCount": count})
-    found.end(code=1)
-    found.settle()
-    assert (phase(found), counts(found)) == ("Failed", {"failed": 1, "version": 3, "retryCount": 3})
-    assert [pod["status"]["phase"] for pod in found.pods] == ["Failed"]
+        cluster.wait(5)
+        cluster.end(code=1)
+        cluster.settle()
+        assert (phase(cluster), counts(cluster)) == ("Running", {"running": 2, "version": count, "retryCount": count})
+    cluster.end(code=1)
+    cluster.settle()
+    assert (phase(cluster), counts(cluster)) == ("Failed", {"failed": 1, "version": 3, "retryCount": 3})
+    assert [pod["status"]["phase"] for pod in cluster.pods] == ["Failed"]
 
 
 @pytest.mark.parametrize("retries", [0, 1])
 def test_a_job_without_restarts_fails_at_once(retries: int) -> None:
-    found = world(vctask(), policies=[FAILED], maxRetry=retries)
-    found.end(code=1)
-    found.settle()
-    assert phase(found) == "Failed"
+    cluster = world(vctask(), policies=[FAILED], maxRetry=retries)
+    cluster.end(code=1)
+    cluster.settle()
+    assert phase(cluster) == "Failed"
 
 
 @pytest.mark.parametrize("action", ["RestartJob", "RestartTask", "RestartPod", "RestartPartition"])
@@ -130,20 +130,20 @@ def test_every_restart_by_a_policy_is_a_retry(action: str, timeout: str | None) 
     """Volcano v1.15: each of them adds 1 to `retryCount`, and the one with the number `maxRetry` fails the job."""
     policy = {"event": "PodFailed", "action": action, **({"timeout": timeout} if timeout else {})}
     partition = {"totalPartitions": 1, "partitionSize": 2}
-    found = world(vctask(2, partitionPolicy=partition), policies=[policy], maxRetry=3)
+    cluster = world(vctask(2, partitionPolicy=partition), policies=[policy], maxRetry=3)
     for count in (1, 2):
-        found.wait(5)
-        found.end(code=7)
-        found.settle()
-        found.wait(20)
-        found.settle()
-        assert (phase(found), found.status["retryCount"], len(found.running())) == ("Running", count, 2)
-    found.end(code=7)
-    found.settle()
-    found.wait(5)
-    found.settle()
-    state = found.status["state"]
-    assert (state["phase"], state["reason"], found.status["retryCount"]) == ("Failed", "NoRestartLeft", 3)
+        cluster.wait(5)
+        cluster.end(code=7)
+        cluster.settle()
+        cluster.wait(20)
+        cluster.settle()
+        assert (phase(cluster), cluster.status["retryCount"], len(cluster.running())) == ("Running", count, 2)
+    cluster.end(code=7)
+    cluster.settle()
+    cluster.wait(5)
+    cluster.settle()
+    state = cluster.status["state"]
+    assert (state["phase"], state["reason"], cluster.status["retryCount"]) == ("Failed", "NoRestartLeft", 3)
 
 
 @pytest.mark.parametrize(
@@ -153,22 +153,22 @@ def test_every_restart_by_a_policy_is_a_retry(action: str, timeout: str | None) 
 def test_a_pod_that_is_restarted_for_another_reason_than_its_failure_is_a_retry(
     event: str, policy: dict[str, str]
 ) -> None:
-    found = world(vctask(2), policies=[{**policy, "action": "RestartPod"}], maxRetry=2)
+    cluster = world(vctask(2), policies=[{**policy, "action": "RestartPod"}], maxRetry=2)
     for expected in (("Running", 1), ("Failed", 2)):
-        happen(found, event)
-        found.settle()
-        assert (phase(found), found.status["retryCount"]) == expected
+        happen(cluster, event)
+        cluster.settle()
+        assert (phase(cluster), cluster.status["retryCount"]) == expected
 
 
 def test_pods_of_one_partition_that_fail_together_are_one_retry() -> None:
     partition = {"totalPartitions": 2, "partitionSize": 2}
     policies = [{"event": "PodFailed", "action": "RestartPartition"}]
-    found = world(vctask(4, partitionPolicy=partition), policies=policies, maxRetry=9)
-    found.wait(5)
+    cluster = world(vctask(4, partitionPolicy=partition), policies=policies, maxRetry=9)
+    cluster.wait(5)
     for number in (0, 1):
-        found.end(number=number, code=1)
-    found.settle()
-    assert found.status["retryCount"] == 1
+        cluster.end(number=number, code=1)
+    cluster.settle()
+    assert cluster.status["retryCount"] == 1
 
 
 def test_a_partition_is_searched_once_however_many_of_its_pods_fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,10 +183,10 @@ def test_a_partition_is_searched_once_however_many_of_its_pods_fail(monkeypatch:
     for size in (20, 80):
         partition = {"totalPartitions": 1, "partitionSize": size}
         policies = [{"event": "PodFailed", "action": "RestartPartition"}]
-        found = world(vctask(size, partitionPolicy=partition), policies=policies, maxRetry=9)
+        cluster = world(vctask(size, partitionPolicy=partition), policies=policies, maxRetry=9)
         for number in range(size // 2):
-            found.end(number=number, code=1)
-        job, observed = subject(found.job), found.observed()
+            cluster.end(number=number, code=1)
+        job, observed = subject(cluster.job), cluster.observed()
         sight = look(job, observed)
         calls.clear()
         answers = due_answers(job, sight)
@@ -197,30 +197,30 @@ def test_a_partition_is_searched_once_however_many_of_its_pods_fail(monkeypatch:
 
 
 def test_pods_that_are_replaced_without_a_policy_cost_no_retry() -> None:
-    found = world(vctask(2), maxRetry=1)
+    cluster = world(vctask(2), maxRetry=1)
     for _ in range(3):
-        happen(found, "a deletion")
-        found.settle()
-        assert (phase(found), found.status["retryCount"]) == ("Running", 0)
+        happen(cluster, "a deletion")
+        cluster.settle()
+        assert (phase(cluster), cluster.status["retryCount"]) == ("Running", 0)
 
 
 @pytest.mark.parametrize("phase_there", ["Aborting", "Aborted", "Running"])
 def test_a_job_that_volcano_aborted_stays_so_until_it_is_resumed(phase_there: str) -> None:
-    found = World(vcjob(vctask(2)))
-    found.job["status"] = {"state": {"phase": phase_there, "message": "aborted by its user"}}
-    found.settle()
-    assert phase(found) == ("Running" if phase_there == "Running" else "Aborted")
-    found.job["metadata"]["annotations"][COMMAND] = "ResumeJob"
-    found.settle()
-    assert phase(found) == "Running"
+    cluster = World(vcjob(vctask(2)))
+    cluster.job["status"] = {"state": {"phase": phase_there, "message": "aborted by its user"}}
+    cluster.settle()
+    assert phase(cluster) == ("Running" if phase_there == "Running" else "Aborted")
+    cluster.job["metadata"]["annotations"][COMMAND] = "ResumeJob"
+    cluster.settle()
+    assert phase(cluster) == "Running"
 
 
 @pytest.mark.parametrize("phase_there", ["Completing", "Completed", "Terminating", "Terminated", "Failed"])
 def test_a_job_that_ended_under_volcano_does_not_run_again(phase_there: str) -> None:
-    found = World(vcjob(vctask(2)))
-    found.job["status"] = {"state": {"phase": phase_there}}
-    found.settle()
-    assert (phase(found), found.running()) == (phase_there, [])
+    cluster = World(vcjob(vctask(2)))
+    cluster.job["status"] = {"state": {"phase": phase_there}}
+    cluster.settle()
+    assert (phase(cluster), cluster.running()) == (phase_there, [])
 
 
 @pytest.mark.parametrize("command", ["", "AbortJob"])
@@ -228,33 +228,35 @@ def test_a_status_holds_the_largest_number_of_attempts(command: str) -> None:
     job = vcjob()
     job["metadata"]["annotations"] |= {COMMAND: command} if command else {}
     job["status"][STATE] |= {"attempt": 2**31 - 1, "restarts": 2**31 - 1}
-    found = World(job)
-    found.settle()
-    found.end(code=1)
-    found.settle()
-    assert (found.status["version"], found.status["retryCount"]) == (2**31 - 1, 2**31 - 1)
+    cluster = World(job)
+    cluster.settle()
+    cluster.end(code=1)
+    cluster.settle()
+    assert (cluster.status["version"], cluster.status["retryCount"]) == (2**31 - 1, 2**31 - 1)
 
 
 def test_an_aborted_job_is_resumed_at_no_cost_and_its_phases_are_its_conditions() -> None:
-    found = world(vctask(2), ttlSecondsAfterFinished=1)
+    cluster = world(vctask(2), ttlSecondsAfterFinished=1)
     for command, expected in (("AbortJob", "Aborted"), ("ResumeJob", "Running")):
-        found.wait(5)
-        found.job["metadata"]["annotations"][COMMAND] = command
-        found.settle()
-        assert phase(found) == expected
-    assert (found.status["retryCount"], found.gone) == (0, False)
-    entered = [(one["status"], one["lastTransitionTime"][-3:-1]) for one in found.status["conditions"]]
+        cluster.wait(5)
+        cluster.job["metadata"]["annotations"][COMMAND] = command
+        cluster.settle()
+        assert phase(cluster) == expected
+    assert (cluster.status["retryCount"], cluster.gone) == (0, False)
+    entered = [
+        (condition["status"], condition["lastTransitionTime"][-3:-1]) for condition in cluster.status["conditions"]
+    ]
     assert entered[-1] == ("Running", "10")
     assert len({name for name, _ in entered}) == len(entered)
 
 
 def test_a_job_that_is_scaled_to_nothing_keeps_its_phase_and_grows_again() -> None:
-    found = world(vctask(2))
-    found.job["spec"]["minAvailable"] = 0
+    cluster = world(vctask(2))
+    cluster.job["spec"]["minAvailable"] = 0
     for replicas in (0, 2):
-        found.job["spec"]["tasks"][0] |= {"replicas": replicas, "minAvailable": replicas}
-        found.settle()
-        assert (phase(found), len(found.running())) == ("Running", replicas)
+        cluster.job["spec"]["tasks"][0] |= {"replicas": replicas, "minAvailable": replicas}
+        cluster.settle()
+        assert (phase(cluster), len(cluster.running())) == ("Running", replicas)
 
 
 EVENTS: list[str] = [
@@ -273,7 +275,7 @@ WORK, ALL = {"train-work-0", "train-work-1"}, {"train-judge-0", "train-work-0", 
 
 def restarted(event: str, action: str) -> tuple[str, set[str]]:
     """The phase of a job after a policy has acted on an event, and which of its pods are new."""
-    # What happens to a gang happens to no task, and a task that has completed has no pod to restart.
+    # An event of a gang is no event of a task, and a completed task has no pod to restart.
     of_no_pod = {LifecycleEvent.UNKNOWN, LifecycleEvent.TASK_COMPLETED}
     match action:
         case "AbortJob" | "TerminateJob" | "CompleteJob":
@@ -313,13 +315,13 @@ def test_a_policy_answers_an_event(event: str, action: str) -> None:
     }
     policy = {**when.get(event, {"event": str(event)}), "action": action}
     partition = {"totalPartitions": 1, "partitionSize": 2}
-    found = world(vctask(2, partitionPolicy=partition), vctask(1, name="judge"), policies=[policy])
-    before = uids_of(found)
-    found.wait(5)
-    happen(found, event)
-    found.settle()
-    new = {host for host, uid in uids_of(found).items() if before[host] != uid}
-    assert (phase(found), new) == restarted(event, action)
+    cluster = world(vctask(2, partitionPolicy=partition), vctask(1, name="judge"), policies=[policy])
+    before = uids_of(cluster)
+    cluster.wait(5)
+    happen(cluster, event)
+    cluster.settle()
+    new = {host for host, uid in uids_of(cluster).items() if before[host] != uid}
+    assert (phase(cluster), new) == restarted(event, action)
 
 
 ANSWERS: list[tuple[list[dict[str, Any]], list[dict[str, Any]], str, int | None, str | None]] = [
@@ -351,46 +353,46 @@ def test_the_first_policy_that_matches_answers(
     own: list[dict[str, Any]], of_job: list[dict[str, Any]], event: str, code: int | None, expected: str | None
 ) -> None:
     actions = {"A": "RestartTask", "B": "AbortJob"}
-    policies = [[{**one, "action": actions[one["action"]]} for one in some] for some in (own, of_job)]
-    found = subject(vcjob(vctask(policies=policies[0]), policies=policies[1]))
-    policy = matching(found.job, found.tasks["work"], LifecycleEvent(event), code)
+    policies = [[{**each, "action": actions[each["action"]]} for each in some] for some in (own, of_job)]
+    result = subject(vcjob(vctask(policies=policies[0]), policies=policies[1]))
+    policy = matching(result.job, result.tasks["work"], LifecycleEvent(event), code)
     assert (policy and policy.action) == (actions[expected] if expected else None)
 
 
 def test_a_pod_that_was_marked_is_deleted_although_the_event_is_gone() -> None:
     partition = {"totalPartitions": 1, "partitionSize": 2}
     policies = [{"event": "PodEvicted", "action": "RestartPartition"}]
-    found = world(vctask(2, partitionPolicy=partition), policies=policies)
-    before = uids_of(found)
-    found.leave([found.pod()])
-    found.step()
-    found.kubernetes()
-    assert [pod["metadata"]["uid"] for pod in found.pods_of("work", 1)] == [before["train-work-1"]]
-    found.settle()
-    assert {host for host, uid in uids_of(found).items() if before[host] != uid} == WORK
+    cluster = world(vctask(2, partitionPolicy=partition), policies=policies)
+    before = uids_of(cluster)
+    cluster.leave([cluster.pod()])
+    cluster.step()
+    cluster.kubernetes()
+    assert [pod["metadata"]["uid"] for pod in cluster.pods_of("work", 1)] == [before["train-work-1"]]
+    cluster.settle()
+    assert {host for host, uid in uids_of(cluster).items() if before[host] != uid} == WORK
 
 
 @pytest.mark.parametrize("behind", [0, 1])
 def test_a_policy_acts_before_the_job_completes_even_with_a_clock_that_is_behind(behind: int) -> None:
-    found = world(vctask(), policies=[{"event": "*", "action": "RestartJob"}], maxRetry=2)
+    cluster = world(vctask(), policies=[{"event": "*", "action": "RestartJob"}], maxRetry=2)
     for expected in ("Running", "Failed"):
-        found.end()
-        found.kubernetes()
-        found.wait(-behind)
-        found.settle()
-        assert phase(found) == expected
+        cluster.end()
+        cluster.kubernetes()
+        cluster.wait(-behind)
+        cluster.settle()
+        assert phase(cluster) == expected
 
 
 def test_a_restarted_partition_is_that_of_the_pod() -> None:
     partitions = {"totalPartitions": 2, "partitionSize": 2}
-    found = world(
+    cluster = world(
         vctask(4, partitionPolicy=partitions), policies=[{"event": "PodFailed", "action": "RestartPartition"}]
     )
-    before = uids_of(found)
-    found.wait(5)
-    found.end(number=2, code=1)
-    found.settle()
-    now = uids_of(found)
+    before = uids_of(cluster)
+    cluster.wait(5)
+    cluster.end(number=2, code=1)
+    cluster.settle()
+    now = uids_of(cluster)
     assert {host for host in now if now[host] != before[host]} == {"train-work-2", "train-work-3"}
 
 
@@ -404,103 +406,103 @@ def test_a_restarted_partition_is_that_of_the_pod() -> None:
 )
 def test_what_the_runner_deletes_is_no_event(restarts: dict[str, str], event: str) -> None:
     policies = [{"action": "RestartPartition", **restarts}, {"event": "PodEvicted", "action": "TerminateJob"}]
-    found = world(vctask(2, partitionPolicy={"totalPartitions": 1, "partitionSize": 2}), policies=policies)
-    before = uids_of(found)
-    found.wait(5)
-    happen(found, event)
+    cluster = world(vctask(2, partitionPolicy={"totalPartitions": 1, "partitionSize": 2}), policies=policies)
+    before = uids_of(cluster)
+    cluster.wait(5)
+    happen(cluster, event)
     # It remembers, deletes, and sees what it has deleted.
     for _ in range(3):
-        found.step()
-    found.settle()
-    now = uids_of(found)
+        cluster.step()
+    cluster.settle()
+    now = uids_of(cluster)
     kept = {"train-work-1"} if restarts.get("action") else set()
-    assert (phase(found), {host for host in now if now[host] == before.get(host)}) == ("Running", kept)
+    assert (phase(cluster), {host for host in now if now[host] == before.get(host)}) == ("Running", kept)
 
 
 def test_a_pod_that_is_deleted_later_is_an_event_although_the_runner_deleted_one_before() -> None:
     policies = [{**PENDING, "action": "RestartPod"}, {"event": "PodEvicted", "action": "TerminateJob"}]
-    found = world(vctask(2), policies=policies)
-    happen(found, "PodPending")
-    found.settle()
-    happen(found, "a deletion")
-    found.settle()
-    assert phase(found) == "Terminated"
+    cluster = world(vctask(2), policies=policies)
+    happen(cluster, "PodPending")
+    cluster.settle()
+    happen(cluster, "a deletion")
+    cluster.settle()
+    assert phase(cluster) == "Terminated"
 
 
 def test_a_pod_that_fails_after_it_was_deleted_has_not_failed_by_itself() -> None:
     policies = [{"event": "PodFailed", "action": "TerminateJob"}, {"event": "PodEvicted", "action": "RestartJob"}]
-    found = world(vctask(2), policies=policies)
-    found.leave([found.pod()])
-    found.wait(5)
-    found.end(code=143)
-    found.settle()
-    assert (phase(found), found.status["retryCount"]) == ("Running", 1)
+    cluster = world(vctask(2), policies=policies)
+    cluster.leave([cluster.pod()])
+    cluster.wait(5)
+    cluster.end(code=143)
+    cluster.settle()
+    assert (phase(cluster), cluster.status["retryCount"]) == ("Running", 1)
 
 
 @pytest.mark.parametrize("why", ["Suspended", "FailureTarget", "startTime"])
 def test_a_pod_that_its_batch_job_deletes_is_no_event(why: str) -> None:
-    found = world(vctask(2), policies=[{"event": "PodEvicted", "action": "TerminateJob"}])
-    found.leave([found.pod()])
-    found.wait(5)
-    status = found.jobs["train-work"]["status"]
-    status |= {why: stamp(found.now)} if why == "startTime" else {"conditions": [{"type": why, "status": "True"}]}
-    found.step()
-    assert phase(found) != "Terminated"
+    cluster = world(vctask(2), policies=[{"event": "PodEvicted", "action": "TerminateJob"}])
+    cluster.leave([cluster.pod()])
+    cluster.wait(5)
+    status = cluster.jobs["train-work"]["status"]
+    status |= {why: stamp(cluster.now)} if why == "startTime" else {"conditions": [{"type": why, "status": "True"}]}
+    cluster.step()
+    assert phase(cluster) != "Terminated"
 
 
 def test_a_pod_that_its_node_does_not_take_restarts_its_partition() -> None:
     policy = {"totalPartitions": 1, "partitionSize": 2}
-    found = world(vctask(2, partitionPolicy=policy), policies=[{"event": "PodFailed", "action": "RestartPartition"}])
-    before = uids_of(found)
-    found.pod()["status"] = {"phase": "Failed", "reason": "OutOfcpu"}
-    found.step()
-    found.step()
-    found.wait(1)
-    assert [pod["metadata"]["uid"] for pod in found.pods if "deletionTimestamp" in pod["metadata"]] == [
+    cluster = world(vctask(2, partitionPolicy=policy), policies=[{"event": "PodFailed", "action": "RestartPartition"}])
+    before = uids_of(cluster)
+    cluster.pod()["status"] = {"phase": "Failed", "reason": "OutOfcpu"}
+    cluster.step()
+    cluster.step()
+    cluster.wait(1)
+    assert [pod["metadata"]["uid"] for pod in cluster.pods if "deletionTimestamp" in pod["metadata"]] == [
         before["train-work-1"]
     ]
 
 
 def test_a_task_that_has_completed_does_not_grow() -> None:
-    found = world(vctask(1, name="a"), vctask(1, name="b"))
-    found.end("a")
-    found.settle()
-    found.job["spec"]["tasks"][0] |= {"replicas": 3, "minAvailable": 3}
-    found.settle()
-    assert phase(found) == "Running"
-    found.end("b")
-    found.settle()
-    assert phase(found) == "Completed"
+    cluster = world(vctask(1, name="a"), vctask(1, name="b"))
+    cluster.end("a")
+    cluster.settle()
+    cluster.job["spec"]["tasks"][0] |= {"replicas": 3, "minAvailable": 3}
+    cluster.settle()
+    assert phase(cluster) == "Running"
+    cluster.end("b")
+    cluster.settle()
+    assert phase(cluster) == "Completed"
 
 
 def test_a_job_whose_minimum_waits_for_others_is_not_running_before() -> None:
-    found = World(vcjob(vctask(1, "a"), vctask(2, "b", dependsOn={"name": ["a"]}), minAvailable=3))
+    cluster = World(vcjob(vctask(1, "a"), vctask(2, "b", dependsOn={"name": ["a"]}), minAvailable=3))
     phases = []
     for _ in range(8):
-        found.step()
-        phases.append(phase(found) if "state" in found.status else "")
-        found.kubernetes()
-    assert [one for one in dict.fromkeys(phases) if one] == ["Pending", "Running"]
+        cluster.step()
+        phases.append(phase(cluster) if "state" in cluster.status else "")
+        cluster.kubernetes()
+    assert [fromkey for fromkey in dict.fromkeys(phases) if fromkey] == ["Pending", "Running"]
     assert "Pending" not in phases[phases.index("Running") :]
 
 
 def test_a_job_is_running_while_a_task_restarts_if_its_minimum_runs() -> None:
     policies = [{"event": "PodFailed", "action": "RestartTask"}]
-    found = world(vctask(1), vctask(2, "judge"), policies=policies, minAvailable=2)
-    found.end(code=7)
+    cluster = world(vctask(1), vctask(2, "judge"), policies=policies, minAvailable=2)
+    cluster.end(code=7)
     phases = set()
     for _ in range(8):
-        found.step()
-        phases.add(phase(found))
-        found.kubernetes()
-    assert (phases, found.pod()["status"]["phase"]) == ({"Running"}, "Running")
+        cluster.step()
+        phases.add(phase(cluster))
+        cluster.kubernetes()
+    assert (phases, cluster.pod()["status"]["phase"]) == ({"Running"}, "Running")
 
 
 def test_a_command_restarts_no_job_that_has_no_restart_left() -> None:
-    found = world(vctask(), maxRetry=1)
-    found.job["metadata"]["annotations"][COMMAND] = "RestartJob"
-    found.settle()
-    state = found.status["state"]
+    cluster = world(vctask(), maxRetry=1)
+    cluster.job["metadata"]["annotations"][COMMAND] = "RestartJob"
+    cluster.settle()
+    state = cluster.status["state"]
     assert (state["phase"], state["reason"], "no restart is left" in state["message"]) == (
         "Failed",
         "NoRestartLeft",
@@ -529,37 +531,37 @@ def vcctl(action: str, name: str = "asked", second: int = 0) -> dict[str, Any]:
 def test_a_command_is_carried_out_once_and_deleted(
     action: str, expected: str, retries: int, dies_after: int | None
 ) -> None:
-    found = world(vctask(2))
-    found.commands = [vcctl(action)]
+    cluster = world(vctask(2))
+    cluster.commands = [vcctl(action)]
     for _ in range(20):
-        found.step(dies_after)
-        found.kubernetes()
-    found.settle()
-    assert (phase(found), found.status["retryCount"], found.commands) == (expected, retries, [])
+        cluster.step(dies_after)
+        cluster.kubernetes()
+    cluster.settle()
+    assert (phase(cluster), cluster.status["retryCount"], cluster.commands) == (expected, retries, [])
 
 
 def test_commands_are_carried_out_in_their_order_though_they_are_seen_for_longer() -> None:
-    found = world(vctask(2))
+    cluster = world(vctask(2))
     commands = [vcctl("AbortJob", "first"), vcctl("ResumeJob", "second", 1)]
-    said = []
+    result = []
     for _ in range(8):
-        found.commands = [*commands]
-        found.step()
-        found.kubernetes()
-        said = [one.reason for one in found.events if not one.reason.startswith("Job")]
-    assert said == ["AbortJob", "ResumeJob"]
-    found.commands = []
-    found.settle()
-    assert (phase(found), found.status["retryCount"]) == ("Running", 0)
+        cluster.commands = [*commands]
+        cluster.step()
+        cluster.kubernetes()
+        result = [event.reason for event in cluster.events if not event.reason.startswith("Job")]
+    assert result == ["AbortJob", "ResumeJob"]
+    cluster.commands = []
+    cluster.settle()
+    assert (phase(cluster), cluster.status["retryCount"]) == ("Running", 0)
 
 
 def test_the_commands_of_a_job_that_has_ended_are_deleted() -> None:
-    found = world()
-    found.end()
-    found.settle()
-    found.commands = [vcctl("RestartJob")]
-    found.settle()
-    assert (phase(found), found.commands) == ("Completed", [])
+    cluster = world()
+    cluster.end()
+    cluster.settle()
+    cluster.commands = [vcctl("RestartJob")]
+    cluster.settle()
+    assert (phase(cluster), cluster.commands) == ("Completed", [])
 
 
 def test_commands_are_known_by_the_job_that_they_are_for() -> None:
@@ -570,33 +572,33 @@ def test_commands_are_known_by_the_job_that_they_are_for() -> None:
     assert seen.observed(UID, "lab", START).commands == []
     items = [{**vcctl("AbortJob", name, second), "spec": {}} for name, second in (("a", 2), ("b", 1), ("queue", 0))]
     items[2]["target"] = {"kind": "Queue", "uid": UID, "name": "default"}
-    for one in items:
-        one["metadata"]["namespace"] = "lab"
-        one["target"].setdefault("name", "train")
+    for item in items:
+        item["metadata"]["namespace"] = "lab"
+        item["target"].setdefault("name", "train")
     fill(seen.informers[COMMANDS], items)
-    assert [one["metadata"]["name"] for one in seen.observed(UID, "lab", START).commands] == ["b", "a"]
+    assert [command["metadata"]["name"] for command in seen.observed(UID, "lab", START).commands] == ["b", "a"]
     assert seen.observed(UID, "other", START).commands == []
     assert {*changed} == {("jobs.batch.volcano.sh", "lab", "train")}
 
 
 @pytest.mark.parametrize(("most", "restarts", "expected"), [(0, 0, "Running"), (0, 1, "Terminated"), (2, 1, "Running")])
 def test_a_task_fails_with_so_many_restarts_of_its_containers(most: int, restarts: int, expected: str) -> None:
-    found = world(vctask(maxRetry=most), policies=[{"event": "TaskFailed", "action": "TerminateJob"}])
-    found.pod()["status"]["containerStatuses"][0]["restartCount"] = restarts
-    found.settle()
-    assert phase(found) == expected
+    cluster = world(vctask(maxRetry=most), policies=[{"event": "TaskFailed", "action": "TerminateJob"}])
+    cluster.pod()["status"]["containerStatuses"][0]["restartCount"] = restarts
+    cluster.settle()
+    assert phase(cluster) == expected
 
 
 def test_an_ended_job_is_deleted_when_its_time_has_come() -> None:
-    found = world(vctask(), ttlSecondsAfterFinished=60)
-    found.wait(3663)
-    found.end()
-    found.settle()
-    assert (phase(found), found.status["runningDuration"]) == ("Completed", "1h1m3s")
-    assert RequeueAfter(60.0) in found.plan()
-    found.wait(60)
-    found.settle()
-    assert found.gone
+    cluster = world(vctask(), ttlSecondsAfterFinished=60)
+    cluster.wait(3663)
+    cluster.end()
+    cluster.settle()
+    assert (phase(cluster), cluster.status["runningDuration"]) == ("Completed", "1h1m3s")
+    assert RequeueAfter(60.0) in cluster.plan()
+    cluster.wait(60)
+    cluster.settle()
+    assert cluster.gone
 
 
 # What it is made of.
@@ -645,14 +647,14 @@ def marked(**spec: Any) -> dict[str, Any]:
 
 def test_pods_are_marked_as_by_volcano() -> None:
     job = marked()
-    tasks = {one["name"]: one for one in job["spec"]["tasks"]}
+    tasks = {task["name"]: task for task in job["spec"]["tasks"]}
     # These are of Volcano's own PodGroup, and of numbers that only its controller reads.
     left_out = {"scheduling.k8s.io/group-name", "volcano.sh/job-version", "volcano.sh/job-retry-count"}
     for name, index, _, pod in pods_of(subject(job)):
         expected = volcano.pod(job, tasks[name], index, [])["metadata"]
         for field in ("labels", "annotations"):
-            found = {key: value for key, value in pod["metadata"][field].items() if "volcano.sh" in key}
-            assert found == {key: value for key, value in expected[field].items() if key not in left_out}
+            result = {key: value for key, value in pod["metadata"][field].items() if "volcano.sh" in key}
+            assert result == {key: value for key, value in expected[field].items() if key not in left_out}
 
 
 @pytest.mark.parametrize(
@@ -669,8 +671,8 @@ def test_volcanos_scheduler_schedules_only_where_gangs_are_volcanos(
 ) -> None:
     own = vctask(name="own")
     own["template"]["spec"]["schedulerName"] = written
-    found = children(subject(vcjob(vctask(), own, schedulerName=written), groups))
-    assert [one["spec"]["template"]["spec"].get("schedulerName") for one in found.jobs.values()] == [expected] * 2
+    result = children(subject(vcjob(vctask(), own, schedulerName=written), groups))
+    assert [job["spec"]["template"]["spec"].get("schedulerName") for job in result.jobs.values()] == [expected] * 2
 
 
 def test_a_claim_is_made_once_and_named_in_the_job() -> None:
@@ -686,33 +688,33 @@ def test_a_claim_is_made_once_and_named_in_the_job() -> None:
     assert made.startswith("train-pvc-")
     assert len(made) == len("train-pvc-") + 12
     job["spec"]["tasks"].append(vctask(0, "none"))
-    found = World(job)
-    found.settle()
-    (claim,) = found.claims.values()
+    cluster = World(job)
+    cluster.settle()
+    (claim,) = cluster.claims.values()
     assert (claim["metadata"]["name"], claim["spec"]) == (made, spec)
-    assert found.status["controlledResources"] == {f"volume-pvc-{name}": name for name in (made, "corpus")}
-    pod = found.pod()["spec"]
-    sources = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in pod["volumes"]}
-    mounts = {sources[one["name"]]: one["mountPath"] for one in pod["containers"][0]["volumeMounts"]}
+    assert cluster.status["controlledResources"] == {f"volume-pvc-{name}": name for name in (made, "corpus")}
+    pod = cluster.pod()["spec"]
+    sources = {volume["name"]: volume["persistentVolumeClaim"]["claimName"] for volume in pod["volumes"]}
+    mounts = {sources[mount["name"]]: mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
     assert mounts == {made: "/data", "corpus": "/corpus"}
-    found.end(code=1)
-    found.settle()
-    assert len(found.claims) == 1
+    cluster.end(code=1)
+    cluster.settle()
+    assert len(cluster.claims) == 1
     # A second `kubectl apply` sends the job without the name.
     del job["spec"]["volumes"][0]["volumeClaimName"]
-    assert [one["metadata"]["name"] for one in claims(subject(job))] == [made]
+    assert [each["metadata"]["name"] for each in claims(subject(job))] == [made]
 
 
 def test_a_volume_without_a_claim_gets_no_name() -> None:
     job = vcjob(volumes=[{"mountPath": "/a"}, {"mountPath": "/b", "volumeClaim": {}}])
-    assert [one.get("volumeClaimName") is not None for one in adopted(job)["volumes"]] == [False, True]
+    assert [volume.get("volumeClaimName") is not None for volume in adopted(job)["volumes"]] == [False, True]
     assert not adopted(vcjob(volumes=[{"mountPath": "/a"}]))
 
 
 def test_the_name_of_a_claim_is_a_placeholder_where_the_job_has_no_uid() -> None:
     job = vcjob(volumes=[{"mountPath": "/a", "volumeClaim": {}}, {"mountPath": "/b", "volumeClaim": {}}])
     del job["metadata"]["uid"]
-    names = [one["metadata"]["name"] for one in claims(subject(job))]
+    names = [claim["metadata"]["name"] for claim in claims(subject(job))]
     assert names == ["train-pvc-xxxxxxxxxxx0", "train-pvc-xxxxxxxxxxx1"]
 
 
@@ -734,19 +736,19 @@ def test_the_name_of_a_claim_is_a_placeholder_where_the_job_has_no_uid() -> None
 )
 def test_a_gang_is_that_of_the_system(system: System, spec: dict[str, Any], expected: dict[str, Any]) -> None:
     grouping = Grouping(system, "" if system is System.KUEUE else "a/v1")
-    found = children(subject(vcjob(vctask(3), vctask(1, "judge"), **spec), grouping))
-    assert {name: one["spec"] for name, one in found.groups.items()} == expected
-    labels = found.jobs["work"]["spec"]["template"]["metadata"]["labels"]
+    result = children(subject(vcjob(vctask(3), vctask(1, "judge"), **spec), grouping))
+    assert {name: one["spec"] for name, one in result.groups.items()} == expected
+    labels = result.jobs["work"]["spec"]["template"]["metadata"]["labels"]
     # A job always has a queue: that of the default may be of no user's making.
     assert labels.get("kueue.x-k8s.io/queue-name") == (spec.get("queue") if system is System.KUEUE else None)
 
 
 def test_a_job_in_a_queue_is_pending_and_says_why() -> None:
-    found = World(queued(vcjob()))
-    found.verdict = "the queue default is full"
-    found.settle()
-    assert (phase(found), found.running()) == ("Pending", [])
-    assert found.status["state"]["message"] == "the queue default is full"
+    cluster = World(queued(vcjob()))
+    cluster.verdict = "the queue default is full"
+    cluster.settle()
+    assert (phase(cluster), cluster.running()) == ("Pending", [])
+    assert cluster.status["state"]["message"] == "the queue default is full"
 
 
 # The plugins of frameworks.
@@ -764,9 +766,9 @@ def env(pod: dict[str, Any]) -> dict[str, str]:
 
 def test_tensorflow_knows_its_cluster() -> None:
     pods = of_plugins(vctask(2, "ps"), vctask(1, "w"), vctask(1, "other"), tensorflow=["--worker=w", "--port=99"])
-    found = json.loads(env(pods["train-ps-1"])["TF_CONFIG"])
+    result = json.loads(env(pods["train-ps-1"])["TF_CONFIG"])
     cluster = {"ps": ["train-ps-0.train:99", "train-ps-1.train:99"], "worker": ["train-w-0.train:99"]}
-    assert found == {"cluster": cluster, "task": {"type": "ps", "index": 1}}
+    assert result == {"cluster": cluster, "task": {"type": "ps", "index": 1}}
     assert json.loads(env(pods["train-w-0"])["TF_CONFIG"])["task"] == {"type": "worker", "index": 0}
     assert json.loads(env(pods["train-other-0"])["TF_CONFIG"])["task"] == {"type": "other", "index": 0}
     assert "TF_CONFIG" not in env(of_plugins(vctask(1, "worker"), tensorflow=[])["train-worker-0"])
@@ -820,18 +822,20 @@ def test_ray_is_started_and_its_head_has_a_service() -> None:
     )
     assert pods["train-worker-0"]["command"][-1] == "ray start --block --address=train-head-0.train:7000"
     ports = {"gcs": 7000, "dashboard": 8265, "client-server": 10001}
-    assert {one["name"]: one["containerPort"] for one in pods["train-head-0"]["ports"]} == ports
+    assert {each["name"]: each["containerPort"] for each in pods["train-head-0"]["ports"]} == ports
     service = children(subject(job)).services["train-head-svc"]["spec"]
     assert service["selector"]["jobgate.dev/task"] == "head"
-    assert {one["name"]: (one["port"], one["targetPort"]) for one in service["ports"]} == {
+    assert {entry["name"]: (entry["port"], entry["targetPort"]) for entry in service["ports"]} == {
         name: (port, name) for name, port in ports.items()
     }
 
 
 def test_rays_tasks_wait_for_a_head_that_is_not_there() -> None:
-    found = world(vctask(), plugins={"ray": []})
-    assert (phase(found), found.running()) == ("Pending", [])
-    assert found.status["state"]["message"] == "no pod was made yet; the job waits for the task head of the plugin ray"
+    cluster = world(vctask(), plugins={"ray": []})
+    assert (phase(cluster), cluster.running()) == ("Pending", [])
+    assert (
+        cluster.status["state"]["message"] == "no pod was made yet; the job waits for the task head of the plugin ray"
+    )
 
 
 def test_hcclrank_is_the_rank_of_the_template_of_pytorch_or_the_place() -> None:

@@ -65,18 +65,18 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("case", "status", "expected"), CASES, ids=[case for case, _, _ in CASES])
 def test_the_status_says_why_a_pod_waits_that(case: str, status: dict[str, Any], expected: str) -> None:
-    found = World(dijob(task(2)))
-    found.settle()
-    pod = found.pod()
+    world = World(dijob(task(2)))
+    world.settle()
+    pod = world.pod()
     pod["status"] = {"phase": "Pending", "conditions": [], "containerStatuses": [], **status}
     pod["spec"] = {} if "PodScheduled" in str(status) or "scheduler" in case else {"nodeName": "n1"}
     pod["metadata"]["namespace"] = "lab"
-    found.pods[found.pods.index(pod)] = {**keep_object("Pod", PODS)(pod), "metadata": pod["metadata"]}
-    found.wait(60)
-    found.step()
-    message = found.status["conditions"][-1]["message"]
+    world.pods[world.pods.index(pod)] = {**keep_object("Pod", PODS)(pod), "metadata": pod["metadata"]}
+    world.wait(60)
+    world.step()
+    message = world.status["conditions"][-1]["message"]
     assert (f"pod work-0: {expected}" in message) if expected else "pod work-0" not in message, message
-    messages = [event.message for event in found.events if event.reason == "PodsWait"]
+    messages = [event.message for event in world.events if event.reason == "PodsWait"]
     assert len(messages) == bool(expected)
 
 
@@ -95,45 +95,45 @@ def test_the_status_says_why_a_pod_waits_that(case: str, status: dict[str, Any],
 def test_the_status_names_a_crash_loop_also_while_the_container_runs(
     restarts: int, state: dict[str, Any], *, reported: bool
 ) -> None:
-    found = World(vcjob(vctask(policy="OnFailure")))
-    found.settle()
-    last = {"terminated": {"exitCode": 7, "finishedAt": stamp(found.now)}}
-    pod = found.pod()
+    world = World(vcjob(vctask(policy="OnFailure")))
+    world.settle()
+    last = {"terminated": {"exitCode": 7, "finishedAt": stamp(world.now)}}
+    pod = world.pod()
     pod["status"] |= {
         "containerStatuses": [{"name": "main", "restartCount": restarts, "state": state, "lastState": last}]
     }
-    found.pods[found.pods.index(pod)] = {**keep_object("Pod", PODS)(pod), "metadata": pod["metadata"]}
+    world.pods[world.pods.index(pod)] = {**keep_object("Pod", PODS)(pod), "metadata": pod["metadata"]}
     expected = "pod work-0: CrashLoopBackOff: container main restarts repeatedly, last exit code 7"
     # A container that has run for 10 minutes is in no crash loop any more; one that waits is.
     for seconds, now in ((0, reported), (599, reported), (2, reported and "waiting" in state)):
-        found.wait(seconds)
-        found.step()
-        assert (expected in found.status["state"].get("message", "")) is now
+        world.wait(seconds)
+        world.step()
+        assert (expected in world.status["state"].get("message", "")) is now
 
 
 def test_pods_that_do_not_end_name_their_node_once_their_time_is_over() -> None:
-    found = World(dijob(task(1)))
-    found.settle()
-    found.pod()["spec"] = {"nodeName": "n1"}
-    found.leave([found.pod()])
-    found.step()
-    assert "n1" not in str(found.status)
-    found.wait(60)
-    found.step()
+    world = World(dijob(task(1)))
+    world.settle()
+    world.pod()["spec"] = {"nodeName": "n1"}
+    world.leave([world.pod()])
+    world.step()
+    assert "n1" not in str(world.status)
+    world.wait(60)
+    world.step()
     assert (
         "pod work-0: deleted, and has not ended: node n1 may be unreachable"
-        in found.status["conditions"][-1]["message"]
+        in world.status["conditions"][-1]["message"]
     )
 
 
 def test_many_pods_that_wait_for_the_same_are_one_reason() -> None:
-    found = World(dijob(task(6)))
-    found.settle()
-    for pod in found.pods:
+    world = World(dijob(task(6)))
+    world.settle()
+    for pod in world.pods:
         pod["status"] |= {"phase": "Pending", "conditions": [UNSCHEDULABLE]}
-    found.step()
+    world.step()
     assert (
-        "pods work-0, work-1, work-2 and 3 more: 0/3 nodes are available" in found.status["conditions"][-1]["message"]
+        "pods work-0, work-1, work-2 and 3 more: 0/3 nodes are available" in world.status["conditions"][-1]["message"]
     )
 
 
@@ -179,13 +179,13 @@ def test_the_status_says_why_a_gang_waits_that(
     case: str, system: System, status: dict[str, Any], expected: str
 ) -> None:
     versions = {System.VOLCANO: "scheduling.volcano.sh/v1beta1", System.KUBERNETES: "scheduling.k8s.io/v1beta1"}
-    found = World(dijob(task(2)), Grouping(system, versions[system]))
-    found.settle()
-    for pod in found.pods:
+    world = World(dijob(task(2)), Grouping(system, versions[system]))
+    world.settle()
+    for pod in world.pods:
         pod["status"] |= {"phase": "Pending", "conditions": []}
         pod["metadata"]["creationTimestamp"] = stamp(START)
-    found.groups["train"]["status"] = status
-    found.wait(60)
-    found.step()
-    message = found.status["conditions"][-1]["message"]
+    world.groups["train"]["status"] = status
+    world.wait(60)
+    world.step()
+    message = world.status["conditions"][-1]["message"]
     assert (expected in message) if expected else "PodGroup" not in message, message

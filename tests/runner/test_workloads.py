@@ -83,9 +83,9 @@ async def test_the_workload_of_each_group_is_read_in_the_version_that_is_served(
 
 async def test_a_workload_is_read_again_the_later_the_longer_its_pods_have_waited() -> None:
     server = Server(a=workload())
-    found = Workloads(server)  # type: ignore[arg-type]
+    workloads = Workloads(server)  # type: ignore[arg-type]
     for after, again, reads in ((4, PERIOD, 1), (10, 4, 1), (14, PERIOD, 2), (600, 60, 3), (86400, LONGEST, 4)):
-        assert (await why(found, after))[1] == again
+        assert (await why(workloads, after))[1] == again
         assert len(server.asked) == reads
     assert GRACE + PERIOD < 15
 
@@ -97,23 +97,25 @@ async def test_what_was_known_holds_while_workloads_cannot_be_read_and_few_are_a
     error: Exception, again: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = Server(a=workload())
-    found = Workloads(server)  # type: ignore[arg-type]
-    known = (await why(found, 4))[0]
+    workloads = Workloads(server)  # type: ignore[arg-type]
+    known = (await why(workloads, 4))[0]
     server.error = error
-    assert await why(found, 14, pod("a"), pod("b")) == ({**known, "b": ""}, again)
+    assert await why(workloads, 14, pod("a"), pod("b")) == ({**known, "b": ""}, again)
     assert server.asked == ["a v1beta2"] * 2
-    assert [one.message for one in caplog.records] == ["cannot read why Kueue has not admitted pods, will be retried"]
+    assert [record.message for record in caplog.records] == [
+        "cannot read why Kueue has not admitted pods, will be retried"
+    ]
 
 
 async def test_that_the_right_to_workloads_is_absent_is_reported_once_until_they_were_read(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = Server(a=workload())
-    found = Workloads(server)  # type: ignore[arg-type]
+    workloads = Workloads(server)  # type: ignore[arg-type]
     denied = ApiError(403, "Forbidden", "no")
     for after, error, reports in ((4, denied, 1), (304, denied, 1), (604, None, 1), (904, denied, 2)):
         server.error = error
-        await why(found, after)
+        await why(workloads, after)
         assert len(caplog.records) == reports
     assert len(server.asked) == 4
 

@@ -89,9 +89,9 @@ def subject(job: Mapping[str, Any], groups: Grouping | None = None) -> Subject:
     """A job as the runner reads it."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
     assert kind is not None
-    found = read(kind, job, groups=groups)
-    assert found is not None
-    return found
+    result = read(kind, job, groups=groups)
+    assert result is not None
+    return result
 
 
 def queued(job: Object) -> Object:
@@ -102,8 +102,8 @@ def queued(job: Object) -> Object:
 
 def adopted(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the runner writes into the spec of a job before it takes it over."""
-    found = subject(job)
-    return found.runner.adoption_changes(found.job)
+    result = subject(job)
+    return result.runner.adoption_changes(result.job)
 
 
 class World:
@@ -134,10 +134,10 @@ class World:
     # What the runner does.
 
     def observed(self) -> Observed:
-        """What the runner sees."""
-        found = (self.pods, self.services.values(), self.groups.values())
-        pods, services, groups = (copy.deepcopy(list(one)) for one in found)
-        jobs = [keep_object("Job", JOBS)(copy.deepcopy(one)) for one in self.jobs.values()]
+        """The observations of the runner."""
+        result = (self.pods, self.services.values(), self.groups.values())
+        pods, services, groups = (copy.deepcopy(list(each)) for each in result)
+        jobs = [keep_object("Job", JOBS)(copy.deepcopy(job)) for job in self.jobs.values()]
         return Observed(
             self.now,
             jobs,
@@ -151,10 +151,10 @@ class World:
         )
 
     def plan(self) -> list[Action]:
-        """What the runner would do."""
-        found, observed = subject(self.job, self._groups), self.observed()
-        found = replace(found, verdict=self.verdict) if self.place is None else self.place(found, observed)
-        return [] if found.verdict == UNDECIDED else plan(found, observed)
+        """The plan of the runner."""
+        result, observed = subject(self.job, self._groups), self.observed()
+        result = replace(result, verdict=self.verdict) if self.place is None else self.place(result, observed)
+        return [] if result.verdict == UNDECIDED else plan(result, observed)
 
     def step(self, carried_out: int | None = None) -> list[Action]:
         """Let the runner look once, and die after so many actions."""
@@ -166,7 +166,7 @@ class World:
     def settle(self, most: int = 60) -> None:
         """Let runner and Kubernetes work until nothing happens any more; all pods that are made run."""
         for _ in range(most):
-            acts = [one for one in self.step() if not isinstance(one, RequeueAfter)]
+            acts = [each for each in self.step() if not isinstance(each, RequeueAfter)]
             moved = self.kubernetes()
             if not acts and not moved:
                 return
@@ -204,14 +204,14 @@ class World:
         if self._is_whole(found):
             self.gone = True
         elif kind == "Command":
-            self.commands = [one for one in self.commands if one["metadata"]["name"] != name]
+            self.commands = [command for command in self.commands if command["metadata"]["name"] != name]
         elif kind == "Pod":
-            self.leave([one for one in self.pods if one["metadata"]["name"] == name])
+            self.leave([pod for pod in self.pods if pod["metadata"]["name"] == name])
         elif foreground:
             self.jobs[name]["metadata"]["deletionTimestamp"] = stamp(self.now)
         else:
             gone = self._place(kind).pop(name)
-            self.leave([one for one in self.pods if owner(one) == gone["metadata"]["uid"]])
+            self.leave([each for each in self.pods if owner(each) == gone["metadata"]["uid"]])
 
     def _stored(self, found: Mapping[str, Any]) -> Object:
         if self._is_whole(found):
@@ -301,7 +301,9 @@ class World:
         metadata = {"name": f"{name}-{self._count}", "labels": labels, "ownerReferences": [reference]}
         metadata |= {"finalizers": [FINALIZER]}
         metadata |= {"uid": f"uid-{self._count}", "creationTimestamp": stamp(self.now)}
-        containers = [{"name": one["name"], "ready": True, "state": {}} for one in template["spec"]["containers"]]
+        containers = [
+            {"name": container["name"], "ready": True, "state": {}} for container in template["spec"]["containers"]
+        ]
         ready = [{"type": "Ready", "status": "True"}, {"type": "Initialized", "status": "True"}]
         status = {"phase": "Running", "conditions": ready, "containerStatuses": containers}
         return {"kind": "Pod", "metadata": metadata, "spec": copy.deepcopy(template["spec"]), "status": status}
@@ -342,8 +344,8 @@ class World:
     @property
     def status(self) -> Object:
         """The status of the job."""
-        found: Object = self.job.get("status", {})
-        return found
+        result: Object = self.job.get("status", {})
+        return result
 
 
 def merge(found: Object, changes: Mapping[str, Any]) -> None:
@@ -359,7 +361,7 @@ def merge(found: Object, changes: Mapping[str, Any]) -> None:
 
 def holding(status: Mapping[str, Any]) -> list[str]:
     """The conditions that hold."""
-    return [one["type"] for one in status.get("conditions", ()) if one["status"] == "True"]
+    return [condition["type"] for condition in status.get("conditions", ()) if condition["status"] == "True"]
 
 
 def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any], action: str = "FailJob") -> bool:
@@ -372,15 +374,15 @@ def is_fatal(spec: Mapping[str, Any], pod: Mapping[str, Any], action: str = "Fai
     if not code:
         return False  # it was deleted, or never ran
     rules = spec.get("podFailurePolicy", {}).get("rules", ())
-    exits = [one["onExitCodes"] for one in rules if one["action"] == action and "onExitCodes" in one]
-    return any(tests[one["operator"]](one["values"]) for one in exits)
+    exits = [rule["onExitCodes"] for rule in rules if rule["action"] == action and "onExitCodes" in rule]
+    return any(tests[each["operator"]](each["values"]) for each in exits)
 
 
 def is_ignored(spec: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
     """Whether a failure does not count, as the pod was evicted."""
     rules = spec.get("podFailurePolicy", {}).get("rules", ())
-    evicted = any(one["type"] == "DisruptionTarget" for one in pod["status"].get("conditions", ()))
-    return evicted and any(one["action"] == "Ignore" for one in rules)
+    evicted = any(condition["type"] == "DisruptionTarget" for condition in pod["status"].get("conditions", ()))
+    return evicted and any(rule["action"] == "Ignore" for rule in rules)
 
 
 def finished(batch: Mapping[str, Any]) -> bool:

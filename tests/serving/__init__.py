@@ -1,1 +1,1 @@
-"""What runs beside the webhook server."""
+"""Tests of the programs beside the webhook server."""

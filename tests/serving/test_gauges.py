@@ -1,4 +1,4 @@
-"""What the server counts of its cluster."""
+"""Gauges of the server about its cluster."""
 
 import pytest
 

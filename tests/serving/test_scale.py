@@ -29,7 +29,7 @@ STORED = jobs.job(
 
 
 def scale(replicas: int) -> dict[str, Any]:
-    """What the API server sends; it leaves out a number of 0."""
+    """The object that the API server sends; it omits a number of 0."""
     return {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": replicas} if replicas else {}}
 
 
@@ -40,8 +40,8 @@ def asked(replicas: int, stored: Any = STORED, **settings: Any) -> Response | No
         assert (name, namespace) == ("job", "ns")
         if isinstance(stored, Exception):
             raise stored
-        found: Mapping[str, Any] | None = stored
-        return found
+        result: Mapping[str, Any] | None = stored
+        return result
 
     budget = settings.pop("budget", None)
     known = Settings(**settings)
@@ -138,10 +138,10 @@ def test_what_is_stored_already_is_a_warning() -> None:
     ],
 )
 def test_a_job_that_cannot_be_read_is_asked_for_again(case: str, answer: dict[str, Any]) -> None:
-    found = asked(9, **answer)
-    assert found is not None
-    assert found.allowed == (case == "no such job")
-    assert bool(found.later) != found.allowed
+    result = asked(9, **answer)
+    assert result is not None
+    assert result.allowed == (case == "no such job")
+    assert bool(result.later) != result.allowed
 
 
 @pytest.mark.parametrize(
@@ -219,15 +219,15 @@ def busy() -> Iterator[Busy]:
 
 async def test_a_large_job_is_reviewed_in_the_thread_for_these_and_a_small_one_at_once(busy: Busy) -> None:
     small = Busy(SMALL)
-    for one in (small, busy):
-        answer = await one.ask()
+    for each in (small, busy):
+        answer = await each.ask()
         assert answer is not None
         assert WORKERS in {str(cause.path) for cause in answer.causes}
     assert small.threads == [threading.current_thread().name]
     assert [name.startswith("large") for name in busy.threads] == [True]
 
 
-async def test_large_jobs_are_answered_429_where_too_many_wait(busy: Busy) -> None:
+async def test_large_jobs_are_answered_429_if_too_many_wait(busy: Busy) -> None:
     busy.reviewer.review_thread = ReviewThread(2)
     first = busy.occupy()
     waiting = asyncio.ensure_future(busy.ask())
@@ -285,6 +285,6 @@ async def test_a_job_that_names_prerequisites_gets_the_answer_of_its_own_webhook
     expected = review(own, Phase.VALIDATE, jobs.KINDS, Settings(), NoObjects(), access=access)
     assert answer is not None
     assert (answer.causes, answer.notices) == (expected.causes, expected.notices)
-    said = [notice.message for notice in answer.notices] + [str(cause) for cause in answer.causes]
-    assert any("are not known yet" in one for one in said)
-    assert not any("jobgate review" in one for one in said)
+    result = [notice.message for notice in answer.notices] + [str(cause) for cause in answer.causes]
+    assert any("are not known yet" in each for each in result)
+    assert not any("jobgate review" in entry for entry in result)

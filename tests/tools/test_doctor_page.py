@@ -15,7 +15,7 @@ def test_the_committed_page_is_what_the_code_gives() -> None:
 
 def test_each_fault_has_a_row() -> None:
     text = Path("docs/reference/doctor.md").read_text(encoding="utf-8")
-    assert [one.id for family in CATALOGUE.values() for one in family if text.count(f"\n| `{one.id}` |") != 1] == []
+    assert [each.id for family in CATALOGUE.values() for each in family if text.count(f"\n| `{each.id}` |") != 1] == []
 
 
 def test_a_page_without_a_place_for_them_is_rejected() -> None:

@@ -54,7 +54,7 @@ class Spec(Model):
 
 
 class CrewSchema(ModelSchema):
-    """What the model accepts. Also, the image of a template, which the model does not look into, must be a string."""
+    """The objects that the model accepts, if also the image of each template, which it does not check, is a string."""
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         if causes := super().check(document):

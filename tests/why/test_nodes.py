@@ -82,9 +82,9 @@ CASES: list[tuple[str, Object, Object, str]] = [
 
 @pytest.mark.parametrize(("case", "spec", "on", "expected"), CASES, ids=[case for case, *_ in CASES])
 def test_of_a_node_that(case: str, spec: Object, on: Object, expected: str) -> None:
-    found = lacking(spec, on)
-    assert len(found) == bool(expected), found
-    assert not expected or expected in found[0].what, found
+    result = lacking(spec, on)
+    assert len(result) == bool(expected), result
+    assert not expected or expected in result[0].what, result
 
 
 def test_pods_that_run_take_their_share() -> None:

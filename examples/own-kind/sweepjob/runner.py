@@ -14,7 +14,7 @@ class SweepRunner(Runner[SweepJobSpec]):
     supports = frozenset({"suspend", "policies", "depends_on"})
 
     def retry(self, job: Job[SweepJobSpec], task: Task) -> Retry:
-        """A trial whose pod fails has failed: another pod with the same values would fail, too."""
+        """If its pod fails, a trial has failed: another pod with the same values would fail, too."""
         return Retry(limit=0)
 
     def policies(self, job: Job[SweepJobSpec]) -> Iterable[LifecyclePolicy]:

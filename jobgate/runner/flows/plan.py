@@ -113,10 +113,8 @@ def _entry(name: str, job: Document, before: Document, now: datetime) -> dict[st
 def completed(flow: Document, jobs: Mapping[str, Document]) -> set[str]:
     """Return the flows whose Jobs are Completed, or were when they were deleted."""
     recorded = _recorded(flow)
-    states = {
-        name: phase_of(jobs[name]) if name in jobs else recorded.get(job_name(flow, name), {}).get("state")
-        for name in targets(flow)
-    }
+    states = {name: recorded.get(job_name(flow, name), {}).get("state") for name in targets(flow)}
+    states |= {name: phase_of(job) for name, job in jobs.items()}
     return {name for name, state in states.items() if state == "Completed"}
 
 

@@ -19,7 +19,7 @@ from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.flow.models import GROUP, TEMPLATES
 from jobgate.limits import ENTRIES_LIMIT
 from jobgate.room import Room, project
-from jobgate.runner.flows.plan import BY_FLOW, due, job_from, job_name, phase_of, report, targets
+from jobgate.runner.flows.plan import BY_FLOW, Document, due, job_from, job_name, phase_of, report, targets
 from jobgate.runner.loop import SOURCE, difference
 from jobgate.runner.seen import JobKey, controllers_of
 from jobgate.runner.subject import uid_of
@@ -80,7 +80,7 @@ class FlowReconciler:
         if namespace not in self._territory or self._territory.is_terminating(namespace):
             return ReconcileResult.FINE
         self._jobs.check(namespace)
-        flow: Mapping[str, Any] | None = self._flows.get(name, namespace)
+        flow: Document | None = self._flows.get(name, namespace)
         if flow is not None and due(flow, self._jobs_of(flow)):
             # The cache may lack a change of the JobFlow, or its deletion.
             flow = await self._client.get(_FLOW, name, namespace)
@@ -88,7 +88,7 @@ class FlowReconciler:
             return ReconcileResult.FINE
         return await self._run(flow, self._jobs_of(flow))
 
-    async def _run(self, flow: Mapping[str, Any], jobs: dict[str, Mapping[str, Any]]) -> ReconcileResult:
+    async def _run(self, flow: Document, jobs: dict[str, Document]) -> ReconcileResult:
         if phase_of(flow) == "Succeed":
             deletes = spec_of(flow).get("jobRetainPolicy") == "delete"
             doomed = [job for job in jobs.values() if deletes and "deletionTimestamp" not in job["metadata"]]
@@ -108,9 +108,7 @@ class FlowReconciler:
         reported = await self._report(flow, jobs, [*denied, *waiting])
         return ReconcileResult.AGAIN if denied else ReconcileResult.WROTE if created else reported
 
-    async def _create(
-        self, flow: Mapping[str, Any], each: str, template: Mapping[str, Any]
-    ) -> tuple[Mapping[str, Any] | None, str]:
+    async def _create(self, flow: Document, each: str, template: Document) -> tuple[Document | None, str]:
         """Create a Job; return it, or else why it cannot be created."""
         manifest = job_from(flow, each, template)
         name = manifest["metadata"]["name"]
@@ -131,9 +129,7 @@ class FlowReconciler:
             await self._client.set_status(_TEMPLATE, template, {"jobDependsOnList": names})
         return job, ""
 
-    async def _report(
-        self, flow: Mapping[str, Any], jobs: Mapping[str, Mapping[str, Any]], problems: list[str]
-    ) -> ReconcileResult:
+    async def _report(self, flow: Document, jobs: Mapping[str, Document], problems: list[str]) -> ReconcileResult:
         """Write the status of a JobFlow, if it has changed, with an Event about its phase or a new problem."""
         status, stored = report(flow, jobs, problems, self._clock()), mapping(flow.get("status"))
         changes, state, before = difference(status, stored), status["state"], mapping(stored.get("state"))
@@ -146,12 +142,12 @@ class FlowReconciler:
                 return ReconcileResult.AGAIN
             raise
         if state["phase"] != before.get("phase"):
-            await self._event(flow, state["phase"], text(state["message"]) or f"the JobFlow is {state['phase']}")
+            await self._event(flow, state["phase"], text(state["message"]) or f"the phase is {state['phase']}")
         elif state["message"] and state["message"] != before.get("message"):
             await self._event(flow, "CannotCreateJob", state["message"])
         return ReconcileResult.STATUS
 
-    def _jobs_of(self, flow: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    def _jobs_of(self, flow: Document) -> dict[str, Document]:
         """Return the Jobs that belong to a JobFlow, by the names of its flows."""
         namespace = metadata_of(flow)["namespace"]
         jobs = ((name, self._jobs.peek(job_name(flow, name), namespace)) for name in targets(flow))
@@ -170,7 +166,7 @@ class FlowReconciler:
             if flow[1] == key[0] and key[1] in targets(self._flows.peek(flow[2], flow[1]) or {}):
                 self._add(flow)
 
-    async def _event(self, flow: Mapping[str, Any], reason: str, message: str, occurrence: str = "") -> None:
+    async def _event(self, flow: Document, reason: str, message: str, occurrence: str = "") -> None:
         about = {**metadata_of(flow), "apiVersion": f"{GROUP}/v1alpha1", "kind": "JobFlow"}
         kind: Literal["Normal", "Warning"] = "Warning" if reason in ("Failed", "CannotCreateJob") else "Normal"
         await write_job_event(self._client, SOURCE, about, (kind, reason, message), self._clock(), occurrence)

@@ -192,7 +192,7 @@ def test_a_condition_that_fails_leaves_the_verdict_to_the_failure_policy(
         ({"paramRef": {"name": "a"}}, "not decided: policy-0: paramRef of its binding needs the objects"),
     ],
 )  # fmt: skip
-def test_a_binding_limits_where_its_policy_applies(tmp_path: Path, binding: dict[str, Any], problem: str) -> None:
+def test_a_binding_limits_if_its_policy_applies(tmp_path: Path, binding: dict[str, Any], problem: str) -> None:
     policy, bound = objects()[:2]
     policy["spec"] |= {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}, "validations": [{"expression": "false", "message": "no"}]}  # fmt: skip
     bound["spec"] |= binding

@@ -67,7 +67,7 @@ def test_a_field_accepts_what_fits_it(schema: dict[str, Any], fit: list[Any], un
         assert accepts(written) == fits, value
 
 
-#: Where a JSON Schema cannot say what the API server does.
+#: Cases that a JSON Schema cannot express.
 WITHOUT = {"format", "multipleOf", "pattern", "minimum", "maximum"}
 
 

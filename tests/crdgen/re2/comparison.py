@@ -1,4 +1,4 @@
-"""Compares our regular expressions with those of Go."""
+"""Compares our regular expressions with Go's."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _LISTED = ("\\p{Letter}", "\\pc", "{99999999999}")
 
 
 def differences(answers: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the differences between us and Go, without those that the documentation lists."""
+    """Return the differences between us and Go, except the documented differences."""
     unlisted = [answer for answer in answers if not any(part in answer["pattern"] for part in _LISTED)]
     return [f"{answer['pattern']!r}: {difference}" for answer in unlisted if (difference := _difference(answer))]
 

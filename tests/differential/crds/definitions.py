@@ -9,7 +9,7 @@ Definition = dict[str, Any]
 
 _ROOT = Path(__file__).parents[3]
 
-#: Where most edits happen.
+#: The place of most edits.
 SCHEMA = ("spec", "versions", 0, "schema", "openAPIV3Schema")
 SPEC = (*SCHEMA, "properties", "spec")
 FIELDS = (*SPEC, "properties")

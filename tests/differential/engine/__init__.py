@@ -1,4 +1,4 @@
-"""Compares the reviews of this checkout with those of another one, for the same random requests.
+"""Compares the reviews of this checkout with the reviews of another checkout, for the same random requests.
 
 - `drawing`: requests, drawn from schemas, examples and the jobs of the benchmarks
 - `answering`: the answers of one checkout, in a process of its own

@@ -39,7 +39,7 @@ _RUN: Final = [kind for kind in built_in() if runner_of(kind)]
 #: The kinds that an operator on a current cluster could run, too; and the others.
 _ALL_RUN: Final = tuple(f"--run={kind.qualified_plural}" for kind in _RUN if not kind.runner.orphaned)
 _ORPHANS: Final = tuple(f"--run={kind.qualified_plural}" for kind in _RUN if kind.runner.orphaned)
-#: What operators of the kinds may be able to do.
+#: Capabilities that operators of the kinds may have.
 _CAN: Final = [
     f"--operator-can={kind.plural}/{word}"
     for kind in built_in()
@@ -109,7 +109,7 @@ _METADATA: Final[Mapping[str, tuple[Any, ...]]] = {
     "example.com/owner": ("jane", "x" * 300),
     "-/": ("x",),
 }
-#: Values that rules look for, by key, in addition to those of the examples.
+#: Values that rules look for, by key, in addition to the values in the examples.
 _LOOKED_FOR: Final[Mapping[str, tuple[Any, ...]]] = {
     "name": (
         *("RANK", "WORLD_SIZE", "MASTER_ADDR", "VC_TASK_INDEX", "VK_TASK_INDEX", "DI_RANK", "DMLC_ROLE", "TASK_INDEX"),
@@ -333,8 +333,8 @@ def _shaped(chance: Random, subject: Subject) -> Any:
     kinds = {kind.gvk.kind: kind for kind in built_in()}
     kind = kinds.get(subject.kind) or chance.choice([*kinds.values()])
     shape: Callable[..., Any] = chance.choice((*shapes.OF_A_TEMPLATE, *shapes.OF_A_JOB))
-    made = orjson.loads(orjson.dumps(shape(kind, chance.choice((1, 2, 5, 20))), option=orjson.OPT_NON_STR_KEYS))
-    return {**made, "apiVersion": subject.api_version, "kind": subject.kind}
+    result = orjson.loads(orjson.dumps(shape(kind, chance.choice((1, 2, 5, 20))), option=orjson.OPT_NON_STR_KEYS))
+    return {**result, "apiVersion": subject.api_version, "kind": subject.kind}
 
 
 def _edited(chance: Random, subject: Subject, document: Any, edits: int) -> Any:

@@ -13,8 +13,8 @@ from tests.differential.pods.case import Pod, written
 from webhook.cause import Cause
 from webhook.path import Path
 
-#: What rejects a Pod. `decode`: the decoder. `validation`: a rule on Pods. `admission`: an admission plugin, because of
-#: the Pod. `cluster`: an admission plugin, because of a missing object in the cluster. `schema`: the CRD's schema.
+#: The reasons for which a Pod is rejected. `decode`: the decoder. `validation`: a rule on Pods. `admission`: an
+#: admission plugin, because of the Pod. `cluster`: an admission plugin, because of a missing object in the cluster. `schema`: the CRD's schema.
 #: `rules`: our rules.
 STAGES = ("decode", "validation", "admission", "cluster", "schema", "rules")
 
@@ -89,8 +89,8 @@ def _findings(pod: Pod, status: int, body: dict[str, Any]) -> tuple[PodFault, ..
     message = str(body.get("message", body))
     causes = (body.get("details") or {}).get("causes") or []
     if status == 422:
-        found = tuple(PodFault(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
-        return found or (PodFault("", message, "validation"),)
+        result = tuple(PodFault(cause.get("field", ""), cause.get("message", ""), "validation") for cause in causes)
+        return result or (PodFault("", message, "validation"),)
     if status == 403:
         return (PodFault("", message, "cluster" if _depends_on_the_cluster(pod, message) else "admission"),)
     if status == 500 and "resource name" in message:
@@ -118,10 +118,10 @@ _EVALUATOR = Evaluator({"type": "object", "properties": {"template": load()["Pod
 def judge(pod: Pod) -> Answer:
     """Return our verdict: faults of the schema, and faults of the rules in the pruned Pod."""
     template, refused = _by_schema(pod)
-    found = [PodFault(*finding, "schema") for finding in refused]
+    results = [PodFault(*finding, "schema") for finding in refused]
     causes = (notice for notice in rules.check(template, Path()) if isinstance(notice, Cause))
-    found.extend(PodFault(str(cause.path), cause.message, "rules") for cause in causes)
-    return Answer(tuple(found))
+    results.extend(PodFault(str(cause.path), cause.message, "rules") for cause in causes)
+    return Answer(tuple(results))
 
 
 def _by_schema(pod: Pod) -> tuple[Any, list[tuple[str, str]]]:

@@ -126,7 +126,7 @@ def asking(api: ClusterApi) -> Oracle:
 
 
 def figures(comparisons: Iterable[Comparison]) -> tuple[dict[str, Figures], Figures]:
-    """Return the figures by group, and those of all."""
+    """Return the figures by group, and their sums."""
     by_group: dict[str, Figures] = {}
     total = Figures()
     for comparison in comparisons:

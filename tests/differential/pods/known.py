@@ -20,7 +20,7 @@ _OFF = (".clusterTrustBundle.", ".podCertificate.")
 _NOT_REPEATED = re.compile(
     # Windows.
     r"windowsOptions|(?:cannot|may not) be set for a windows pod|[hH]ostProcess containers|"
-    # Annotations that Kubernetes reads, most of which fields have replaced.
+    # Annotations that Kubernetes reads; fields have replaced most of them.
     r"^metadata\.annotations[.\[](?:container\.(?:seccomp|apparmor)|seccomp|scheduler\.alpha|controller|kubernetes\.io/config)|"
     r"^metadata\.annotations: .*JSON input$|in annotation and field must match|static pods do not support|"
     # Fields that are new, or that training jobs do not use.

@@ -1,4 +1,4 @@
-"""Our Pod Security verdicts agree with those of a real API server."""
+"""Our Pod Security verdicts agree with a real API server."""
 
 import pytest
 

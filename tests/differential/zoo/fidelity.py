@@ -128,7 +128,7 @@ class Type:
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """What judges objects with the model as a spec."""
+        """An evaluator of objects with the model as their spec."""
         return Evaluator({"type": "object", "properties": {"spec": self.schema}})
 
     def taken_by_model(self, sample: Any) -> bool:
@@ -147,12 +147,12 @@ class Type:
     @cached_property
     def stricter(self) -> list[Any]:
         """The samples that only the model takes."""
-        return [one for one in self.samples if self.taken_by_model(one) and not self.taken_by_crd(one)]
+        return [sample for sample in self.samples if self.taken_by_model(sample) and not self.taken_by_crd(sample)]
 
     @cached_property
     def looser(self) -> list[Any]:
         """The samples that only the CRD takes."""
-        return [one for one in self.samples if self.taken_by_crd(one) and not self.taken_by_model(one)]
+        return [sample for sample in self.samples if self.taken_by_crd(sample) and not self.taken_by_model(sample)]
 
     def row(self) -> tuple[str, ...]:
         """Return the type's row of the table."""
@@ -301,7 +301,7 @@ TYPES: Final = (
 def written() -> str:
     """Return the table."""
     head = ("in Python", "in the CRD", "the CRD rejects", "the CRD takes", "what to do")
-    return table(head, [one.row() for one in TYPES])
+    return table(head, [each.row() for each in TYPES])
 
 
 def parts(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ SECRET = "hunter2"
 
 
 def with_container(**fields: Any) -> dict[str, Any]:
-    """Return a job whose one container has these fields."""
+    """Return a job with one container that has these fields."""
     return job(task("learner", template=template(containers=[{"name": "main", "image": "ding", **fields}])))
 
 

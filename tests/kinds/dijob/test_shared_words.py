@@ -1,4 +1,4 @@
-"""What a DIJob took over from other systems: the words are checked, and who acts on them is reported."""
+"""Fields that a DIJob has from other systems: their values are checked, and fields that nothing acts on are reported."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def notices(document: Any, **options: Any) -> list[str]:
     return [str(notice) for notice in validate(document, **options).notices]
 
 
-def test_suspend_is_rejected_where_nobody_acts_on_it() -> None:
+def test_suspend_is_rejected_if_nobody_acts_on_it() -> None:
     document = job(task("learner"), suspend=True)
     assert faults(validate(document)) == [
         "spec.suspend: Forbidden: DI-orchestrator ignores this field: the job would start immediately. Remove it, and apply the job when it should run. If another controller holds suspended jobs, an administrator declares that with the setting operator-can: [dijobs/suspend]"
@@ -169,8 +169,8 @@ def test_what_the_operator_erases_is_put_back_and_its_write_changes_nothing() ->
 
 def test_what_a_person_removes_stays_removed() -> None:
     stored, removed = job({**task("learner"), "name": "learner"}, queue="games"), job(task("learner", "learner"))
-    assert not [one for one in write(removed, stored, "jane") if "queue" in one["path"]]
-    assert not [one for one in write(removed, stored, OPERATOR, forgetful=frozenset()) if "queue" in one["path"]]
+    assert not [each for each in write(removed, stored, "jane") if "queue" in each["path"]]
+    assert not [entry for entry in write(removed, stored, OPERATOR, forgetful=frozenset()) if "queue" in entry["path"]]
 
 
 @pytest.mark.parametrize(("minimum", "warns"), [({}, False), ({"minAvailable": 2}, True)])

@@ -24,7 +24,7 @@ __all__ = [
 
 REVIEWS = Reviews(MXJOB)
 
-#: Where the template of the first role stands.
+#: The path of the template of the first role.
 TEMPLATE = "spec.replicaSpecs[0].template"
 POD = f"{TEMPLATE}.spec"
 

@@ -1,4 +1,4 @@
-"""What the tests of all kinds need of MxJobs."""
+"""MxJobs for the tests of all kinds."""
 
 from jobgate.kinds.mxjob.accelerators import SETTINGS, MxJobSettings
 from tests.kinds.mxjob.jobs import local, template

@@ -53,7 +53,7 @@ def test_else_nothing_is_added(case: str, containers: list[dict[str, Any]]) -> N
     assert not any("volumeMounts" in container or "env" in container for container in pod["containers"]), case
 
 
-def test_nothing_is_added_where_the_installation_says_nothing() -> None:
+def test_nothing_is_added_if_the_installation_says_nothing() -> None:
     assert "volumes" not in str(mutate(local(template=template(with_gpu()))).patch)
 
 

@@ -1,4 +1,4 @@
-"""What mutation adds to an MxJob."""
+"""Defaults of MxJobs."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ def defaulted(document: dict[str, Any], **options: Any) -> dict[str, Any]:
 def roles(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the roles of the mutated document, without their templates."""
     return [
-        {key: value for key, value in one.items() if key != "template"}
-        for one in defaulted(document)["spec"]["replicaSpecs"]
+        {key: value for key, value in spec.items() if key != "template"}
+        for spec in defaulted(document)["spec"]["replicaSpecs"]
     ]
 
 
@@ -49,7 +49,7 @@ def test_a_port_stays_in_whichever_spelling(spelling: str) -> None:
     "written, stored",
     [({}, "OnFailure"), ({"restartPolicy": "Never"}, "Never"), ({"restartPolicy": None}, "OnFailure")],
 )
-def test_pods_are_restarted_on_failure_where_nothing_is_said(written: dict[str, Any], stored: str) -> None:
+def test_pods_are_restarted_on_failure_by_default(written: dict[str, Any], stored: str) -> None:
     document = defaulted(local(template=template(**written)))
     assert document["spec"]["replicaSpecs"][0]["template"]["spec"]["restartPolicy"] == stored
 

@@ -53,10 +53,10 @@ def as_the_operator_writes(document: dict[str, Any]) -> dict[str, Any]:
     """
     written = copy.deepcopy(document)
     written["spec"].setdefault("RuntimeId", written["spec"].pop("runtimeId", "x1y2"))
-    for one in written["spec"]["replicaSpecs"]:
-        one["PsRootPort"] = one.pop("psRootPort", 9091)
-        one["template"].setdefault("metadata", {})["creationTimestamp"] = None
-        one["template"]["spec"]["containers"][0]["resources"] = {}
+    for spec in written["spec"]["replicaSpecs"]:
+        spec["PsRootPort"] = spec.pop("psRootPort", 9091)
+        spec["template"].setdefault("metadata", {})["creationTimestamp"] = None
+        spec["template"]["spec"]["containers"][0]["resources"] = {}
     return MXJOB.schema.default(written)
 
 

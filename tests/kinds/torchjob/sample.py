@@ -1,4 +1,4 @@
-"""What the tests of all kinds need of TorchJobs."""
+"""TorchJobs for the tests of all kinds."""
 
 from jobgate.kinds.torchjob.operator import NETWORK_MODE
 from tests.kinds.samples import Sample

@@ -1,4 +1,4 @@
-"""What mutation adds to a TorchJob."""
+"""Defaults of TorchJobs."""
 
 from typing import Any
 

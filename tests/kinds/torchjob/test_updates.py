@@ -1,4 +1,4 @@
-"""What of a stored TorchJob may change."""
+"""Updates of stored TorchJobs."""
 
 import copy
 from typing import Any

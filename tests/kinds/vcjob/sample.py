@@ -1,4 +1,4 @@
-"""What the tests of all kinds need of Volcano Jobs."""
+"""Volcano Jobs for the tests of all kinds."""
 
 from tests.kinds.samples import Sample
 

@@ -1,4 +1,4 @@
-"""What mutation adds to a Volcano Job: when it is created, and what is left alone from then on."""
+"""Defaults of Volcano Jobs: set at creation, left alone from then on."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ def test_whose_a_pod_is(labels: dict[str, Any], owners: Any, expected: Claim | N
 
 
 def test_pods_are_known_by_labels_that_all_pods_of_volcano_jobs_have() -> None:
-    keys = [one["key"] for one in MEMBERS.selector["matchExpressions"]]
+    keys = [expression["key"] for expression in MEMBERS.selector["matchExpressions"]]
     assert set(keys) <= LABELS.keys()
     assert of_job(VCJOB, job(task("driver"))).labels == {
         "volcano.sh/job-name": "job",

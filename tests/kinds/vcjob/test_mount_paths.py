@@ -1,4 +1,4 @@
-"""Where Volcano's claims may be mounted: what the API server takes in a Pod is asked of a real one."""
+"""Mount paths of Volcano's claims: a real API server accepts the same paths in a Pod."""
 
 from typing import Any
 

@@ -134,7 +134,7 @@ def test_what_is_not_is_rejected_with_every_fault(document: dict[str, object], e
     ],
 )  # fmt: skip
 def test_the_rules_of_all_kinds_are_held(document: dict[str, object], expected: list[str]) -> None:
-    """What they say is their own tests' matter."""
+    """The messages have tests of their own."""
     reported = faults(validate(document))
     assert len(reported) == len(expected), reported
     assert all(fault.startswith(beginning) for fault, beginning in zip(reported, expected, strict=True)), reported

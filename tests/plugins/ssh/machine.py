@@ -131,10 +131,10 @@ class Machine:
         (volume,) = pod["spec"]["volumes"]
         source = self._folder / volume["name"]
         source.mkdir()
-        for one in volume["projected"]["sources"]:
-            for item in one["secret"]["items"]:
+        for each in volume["projected"]["sources"]:
+            for item in each["secret"]["items"]:
                 file = source / item["path"]
-                file.write_bytes(b64decode(secrets[one["secret"]["name"]][item["key"]]))
+                file.write_bytes(b64decode(secrets[each["secret"]["name"]][item["key"]]))
                 self._own(file, item["mode"], fs_group)
         for mount in pod["spec"]["containers"][0]["volumeMounts"]:
             place = mount["mountPath"]

@@ -1,4 +1,4 @@
-"""What the plugin can be reported, and what it says of anything else."""
+"""The arguments of the plugin, and its messages about wrong arguments."""
 
 from typing import Any
 

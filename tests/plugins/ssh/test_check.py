@@ -1,4 +1,4 @@
-"""What the plugin says of a job that asks for it."""
+"""The checks of jobs that ask for the plugin."""
 
 import pytest
 

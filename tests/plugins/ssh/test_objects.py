@@ -35,7 +35,7 @@ def texts(secret: dict[str, Any]) -> dict[str, str]:
 
 
 def hosts(crew: Crew) -> list[str]:
-    """Return what the configuration is for."""
+    """Return the hosts of the configuration."""
     lines = texts(dict(secret(crew).manifest))["config"].splitlines()
     return [line.removeprefix("Host ") for line in lines if line.startswith("Host ")]
 

@@ -1,4 +1,4 @@
-"""What the plugin puts into pods."""
+"""The wiring of pods by the plugin."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ def test_private_keys_have_the_mode_that_openssh_takes_from_who_runs(
     assert wired(job).value["spec"]["volumes"] == [volume(expected)]
 
 
-def test_where_some_run_as_root_the_private_key_is_roots() -> None:
+def test_if_some_run_as_root_the_private_key_is_roots() -> None:
     both = (CrewContainer("main", root=False), CrewContainer("side", root=True))
     assert wired(crew(part(containers=both))).value["spec"]["volumes"] == [volume(0o400)]
 

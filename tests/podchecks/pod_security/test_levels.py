@@ -1,4 +1,4 @@
-"""What violates the levels, by the version of their definition; and a pod may be any JSON."""
+"""Violations of the levels, by the version of their definition; a pod may be any JSON."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -61,7 +61,9 @@ ESCALATION, DROP, USER, SECCOMP = "allowPrivilegeEscalation", "drop", "runAsNonR
 )
 def test_a_pod_violates_what_the_pinned_definition_has(held: str, of: dict[str, Any], fields: list[str]) -> None:
     certain = standard(held)
-    assert not [one for one in violations(of, Path()) if certain.violated_by(one) is Certainty.BY_VERSION]
-    result = [str(one.path) for one in violations(of, Path()) if certain.violated_by(one) is Certainty.YES]
+    assert not [
+        violation for violation in violations(of, Path()) if certain.violated_by(violation) is Certainty.BY_VERSION
+    ]
+    result = [str(each.path) for each in violations(of, Path()) if certain.violated_by(each) is Certainty.YES]
     assert len(result) == len(fields), result
     assert all(map(str.endswith, result, fields)), result

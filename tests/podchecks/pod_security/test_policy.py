@@ -1,4 +1,4 @@
-"""What a namespace's labels ask for, and whether a violation rejects a pod by it."""
+"""The policy of a namespace by its labels, and whether a violation rejects a pod."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_a_namespace_that_pins_an_unknown_definition_is_held_to_the_oldest_known
 @pytest.mark.parametrize("text, fault", [("strict", "must be one of privileged, baseline, restricted"),
                                          ("baseline:v1.20", "must be v1.25 or later"),
                                          ("restricted:1.30", "must be latest or a version such as v1.34")])  # fmt: skip
-def test_what_is_no_standard_is_told(text: str, fault: str) -> None:
+def test_what_is_no_standard_is_reported(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         standard(text)
 

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from jobgate.jobs.status import STATE
+from jobgate.plugins import Crew, Member
 from jobgate.plugins.queueing import Grouping, System
+from jobgate.pods import digest_of
 from jobgate.runner.elastic.sizes import alone
 from tests.runner.queues.test_waiting import Cluster, fill
-from tests.runner.world import START, World, dijob, queued, stamp, task, torchjob, vcjob, vctask
+from tests.runner.world import START, World, dijob, queued, stamp, subject, task, torchjob, vcjob, vctask
 
 QUEUES = "{holdSeconds: 60, queues: [{name: default, quota: {pods: 8}, elastic: true}]}"
 
@@ -106,8 +108,8 @@ def test_a_job_scales_if_it_or_its_queue_asks(case: str, annotation: str | None,
         world.job["metadata"]["annotations"]["jobgate.dev/elastic"] = annotation
     cluster = Cluster(QUEUES.replace("true", queue), world)
     for _ in range(5):
-        found = after(cluster)
-    assert found == {"train": expected}, case
+        result = after(cluster)
+    assert result == {"train": expected}, case
 
 
 def test_a_job_that_is_no_longer_elastic_has_the_size_of_its_spec_again() -> None:
@@ -137,12 +139,12 @@ def test_the_preemptible_job_shrinks_first_then_the_lower_priority() -> None:
     for _ in range(5):
         before = after(cluster)
     assert before == {"a": 6, "b": 6, "c": 6}
-    found = []
+    result = []
     for name, pods in (("x", 5), ("y", 5), ("z", 4)):
         cluster.worlds[name] = fixed(name, pods)
         after(cluster)
-        found.append([after(cluster)[each] for each in "abc"])
-    assert found == [[1, 6, 6], [1, 6, 1], [1, 2, 1]]
+        result.append([after(cluster)[each] for each in "abc"])
+    assert result == [[1, 6, 6], [1, 6, 1], [1, 2, 1]]
 
 
 def test_nobody_shrinks_for_a_job_that_would_wait_in_any_case() -> None:
@@ -176,8 +178,8 @@ def test_a_job_that_was_suspended_starts_with_its_minimum_again() -> None:
     for suspend, generation in ((True, 2), (False, 3)):
         world.job["spec"]["suspend"] = suspend
         world.job["metadata"]["generation"] = generation
-        found = after(cluster)
-    assert found == {"train": 1}
+        result = after(cluster)
+    assert result == {"train": 1}
 
 
 @pytest.mark.parametrize("died", range(6))
@@ -232,12 +234,50 @@ def test_a_gang_is_the_minimum_and_not_every_system_can_scale_it(system: System,
         assert [group["spec"]["minMember"] for group in world.groups.values()] == [2]
 
 
-def test_a_torchjob_runs_with_its_minimum_although_its_spec_has_more_workers() -> None:
+def torch() -> World:
+    """A TorchJob that scales itself between one and four workers, and has three by its spec."""
     policy = {"numMinReplicas": 1, "numMaxReplicas": 4, "rendezvousBackend": "c10d", "rendezvousEndpoint": "x:1"}
-    world = lonely(torchjob(worker={}, enableTorchElastic=True, torchElasticPolicy=policy))
+    return lonely(torchjob(worker={}, enableTorchElastic=True, torchElasticPolicy=policy))
+
+
+def test_a_torchjob_runs_with_its_minimum_although_its_spec_has_more_workers() -> None:
+    world = torch()
     assert passed(world) == 2
     assert [each["type"] for each in world.status["conditions"] if each["status"] == "True"][-1] == "Running"
     assert passed(world) == 3
+
+
+def test_a_torchjob_says_that_it_scales_and_why_and_still_shows_its_state() -> None:
+    world = torch()
+    passed(world)
+    world.now += timedelta(seconds=61)
+    seen = []
+    for _ in range(6):
+        world.step()
+        seen += [each for each in world.status["conditions"] if each["type"] == "ScalingUp"]
+        assert world.status["conditions"][-1]["type"] == "Running"
+        world.kubernetes()
+    assert [seen[0]["status"], seen[-1]["status"]] == ["True", "False"]
+    assert seen[0]["message"] == "from 1 to 2 workers: the cluster has room"
+    status = world.status["elasticScalingStatuses"]["Worker"]
+    assert (status["curReplicas"], status["message"]) == (2, "scaled from 1 to 2 workers: the cluster has room")
+
+
+def test_pods_know_the_given_size_and_torchrun_may_restart_its_processes_often() -> None:
+    world = torch()
+    kind = subject(world.job).job.kind
+    before = digest_of(kind, world.job)
+    passed(world)
+    after_ = digest_of(kind, world.job)
+    assert isinstance(before, Crew)
+    assert isinstance(after_, Crew)
+    variables = []
+    for crew in (before, after_):
+        worker = crew.part("worker")
+        assert worker is not None
+        found = {each.name: each.value for each in crew.contract(Member(crew, worker, 0))}
+        variables.append([found.get(name) for name in ("WORLD_SIZE", "PET_NNODES", "PET_MAX_RESTARTS")])
+    assert variables == [["4", "2:5", None], ["2", "2:5", "100"]]
 
 
 def test_a_volcano_job_scales_between_what_its_tasks_need_and_have() -> None:

@@ -32,7 +32,7 @@ def grown(key: str, has: int, size: int, at: float = 0) -> Entry:
 
 
 def decided(queues: Queues, *entries: Entry, seconds: float = 0, **namespaces: int) -> Admission:
-    """What is decided of jobs, with so many pods in the quotas of namespaces."""
+    """The decisions about jobs, with so many pods in the quotas of namespaces."""
     quotas = {name: pods(number) for name, number in namespaces.items()}
     return admit(queues, entries, quotas, Memory(), START + timedelta(seconds=seconds))
 
@@ -86,8 +86,8 @@ def test_reasons_name_the_quota_and_what_is_asked_for() -> None:
     runs = replace(entry("r", 2), admitted=True)
     queues = Queues({"a": Queue(quota=pods(3)), "b": Queue()})
     jobs = [runs, entry("x", 2), entry("y", at=1), entry("z", 5), entry("n", queue="none"), entry("m", 9, "b", "lab")]
-    found = decided(queues, *jobs, lab=8)
-    assert found.waits == {
+    result = decided(queues, *jobs, lab=8)
+    assert result.waits == {
         "x": "queue a has 3 of pods, the job asks for 2, and the jobs before it leave 1",
         "y": "1 other job is before it in queue a",
         "z": "queue a has 3 of pods, and the job asks for 5",
@@ -116,11 +116,11 @@ def ended(queues: Queues, waiting: list[Entry], turns: int) -> list[str]:
     """The order in which jobs run where of those that run the oldest always ends."""
     memory, running, order = Memory(), list[Entry](), list[str]()
     while len(order) < turns:
-        found = admit(queues, [*running, *waiting], {}, memory, START)
-        memory = found.memory
-        running += [replace(job, admitted=True) for key in found.released for job in waiting if job.key == key]
-        waiting = [job for job in waiting if job.key not in found.released]
-        order += found.released
+        result = admit(queues, [*running, *waiting], {}, memory, START)
+        memory = result.memory
+        running += [replace(job, admitted=True) for key in result.released for job in waiting if job.key == key]
+        waiting = [job for job in waiting if job.key not in result.released]
+        order += result.released
         running = running[1:]
     return order[:turns]
 
@@ -162,10 +162,10 @@ def test_every_job_that_fits_alone_is_released_after_finitely_many_ends(
     running: dict[str, Entry] = {}
     memory = Memory()
     for _ in range(len(made) + 1):
-        found = admit(queues, [*running.values(), *waiting.values()], spaces, memory, START + timedelta(seconds=60))
-        memory = found.memory
-        assert found.waits.keys() == waiting.keys() - set(found.released)
-        for key in found.released:
+        result = admit(queues, [*running.values(), *waiting.values()], spaces, memory, START + timedelta(seconds=60))
+        memory = result.memory
+        assert result.waits.keys() == waiting.keys() - set(result.released)
+        for key in result.released:
             running[key] = replace(waiting.pop(key), admitted=True)
         within(queues, spaces, running)
         if running:
@@ -182,11 +182,11 @@ def test_a_queue_with_a_quota_of_its_own_does_not_keep_another_from_its_turn() -
         for queue, namespace in (("b", "lab"), ("b", "hall"), ("c", "lab")):
             key = f"{queue}-{namespace}-{turn}"
             waiting[key] = entry(key, 1, queue, namespace, at=turn)
-        found = admit(queues, [*running, *waiting.values()], {}, memory, START + timedelta(seconds=turn))
-        memory = found.memory
-        running = [replace(waiting.pop(key), admitted=True) for key in found.released]
+        result = admit(queues, [*running, *waiting.values()], {}, memory, START + timedelta(seconds=turn))
+        memory = result.memory
+        running = [replace(waiting.pop(key), admitted=True) for key in result.released]
         if turn == 0:
-            assert found.released == ("first",)
+            assert result.released == ("first",)
             waiting["second"] = entry("second", 1, "a", at=turn)
     assert "second" not in waiting
 
@@ -218,9 +218,9 @@ def test_a_large_job_is_released_however_many_small_ones_keep_coming(
             key = f"small{next(numbers)}"
             queue, namespace = data.draw(st.sampled_from("abc")), data.draw(st.sampled_from(["lab", "hall"]))
             waiting[key] = entry(key, 1, queue, namespace, at=100 * turn, priority=9)
-        found = admit(queues, [*running.values(), *waiting.values()], spaces, memory, now)
-        memory = found.memory
-        for key in found.released:
+        result = admit(queues, [*running.values(), *waiting.values()], spaces, memory, now)
+        memory = result.memory
+        for key in result.released:
             running[key] = replace(waiting.pop(key), admitted=True)
         if "large" in running:
             return

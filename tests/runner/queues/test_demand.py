@@ -1,4 +1,4 @@
-"""What jobs ask for, and what ResourceQuotas leave to them."""
+"""The demand of jobs, and the room that ResourceQuotas leave."""
 
 from decimal import Decimal
 from typing import Any
@@ -56,8 +56,8 @@ PODS_OF_KUBERNETES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, in
 def test_a_pod_asks_for_what_kubernetes_counts(
     case: str, pod: dict[str, Any], resources: dict[str, Any], expected: dict[str, int]
 ) -> None:
-    found = amounts_of({"spec": {"containers": [{"name": "main", "resources": resources}], **pod}})
-    assert found == {"pods": 1, **expected}, case
+    amounts = amounts_of({"spec": {"containers": [{"name": "main", "resources": resources}], **pod}})
+    assert amounts == {"pods": 1, **expected}, case
 
 
 def test_amounts_are_read_as_they_were_written() -> None:
@@ -73,8 +73,8 @@ def test_pods_that_have_ended_count_no_more() -> None:
     world.settle()
     world.end("judge")
     one = subject(world.job)
-    found = requests_of_live_pods(demand_of(one), look(one, world.observed()))
-    assert found == {"pods": Decimal(2), "requests.cpu": Decimal(1)}
+    result = requests_of_live_pods(demand_of(one), look(one, world.observed()))
+    assert result == {"pods": Decimal(2), "requests.cpu": Decimal(1)}
 
 
 @pytest.mark.parametrize(

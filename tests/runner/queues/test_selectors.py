@@ -16,11 +16,11 @@ WEIGHTED = [SelectorName.WRR, SelectorName.SMOOTH_WRR]
 def sequence(selector: SelectorName, weights: Sequence[int], turns: int) -> str:
     """So many turns of queues a, b, c, …, which always want one."""
     named = {chr(ord("a") + index): weight for index, weight in enumerate(weights)}
-    state, found = SelectorState(), ""
+    state, result = SelectorState(), ""
     for _ in range(turns):
         chosen, state = SELECTORS[selector](named, named.keys(), state)
-        found += chosen or "-"
-    return found
+        result += chosen or "-"
+    return result
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_in_every_round_each_queue_has_its_share_of_the_turns(selector: Selector
     size = sum(weights) // gcd(*weights)
     turns = sequence(selector, weights, 3 * size)
     for start in range(0, 3 * size, size):
-        found = Counter(turns[start : start + size])
-        assert [found[chr(ord("a") + index)] * gcd(*weights) for index in range(len(weights))] == weights
+        counter = Counter(turns[start : start + size])
+        assert [counter[chr(ord("a") + index)] * gcd(*weights) for index in range(len(weights))] == weights
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=6), st.integers(0, 60))
 def test_smooth_turns_are_never_more_than_one_round_from_their_share(weights: list[int], turns: int) -> None:
-    found = Counter(sequence(SelectorName.SMOOTH_WRR, weights, turns))
+    counter = Counter(sequence(SelectorName.SMOOTH_WRR, weights, turns))
     for index, weight in enumerate(weights):
         share = turns * weight / sum(weights)
-        assert abs(found[chr(ord("a") + index)] - share) < len(weights)
+        assert abs(counter[chr(ord("a") + index)] - share) < len(weights)
 
 
 @given(

@@ -27,55 +27,55 @@ FULL = "queue a is full"
 
 def waiting(job: dict[str, Any] | None = None) -> World:
     """A job that waits in a queue."""
-    found = World(queued(job or dijob(task(2))))
-    found.verdict = FULL
-    found.settle()
-    return found
+    world = World(queued(job or dijob(task(2))))
+    world.verdict = FULL
+    world.settle()
+    return world
 
 
 def test_a_job_that_waits_has_no_pods_until_it_is_released() -> None:
-    found = waiting()
-    assert found.running() == []
-    found.verdict = ""
-    found.settle()
-    assert found.running() == ["train-work-0", "train-work-1"]
-    assert [one.reason for one in found.events] == ["JobCreated", "JobQueued", "JobDequeued", "JobRunning"]
+    result = waiting()
+    assert result.running() == []
+    result.verdict = ""
+    result.settle()
+    assert result.running() == ["train-work-0", "train-work-1"]
+    assert [event.reason for event in result.events] == ["JobCreated", "JobQueued", "JobDequeued", "JobRunning"]
 
 
 def test_a_released_job_keeps_its_place_when_it_restarts() -> None:
     policies = [{"event": "PodFailed", "action": "RestartJob"}]
-    found = waiting(dijob(task(2), policies=policies))
-    found.verdict = ""
-    found.settle()
-    found.verdict = FULL
-    found.end(code=1)
-    found.settle()
-    assert found.running() == ["train-work-0", "train-work-1"]
-    assert found.status["restarts"] == 1
+    result = waiting(dijob(task(2), policies=policies))
+    result.verdict = ""
+    result.settle()
+    result.verdict = FULL
+    result.end(code=1)
+    result.settle()
+    assert result.running() == ["train-work-0", "train-work-1"]
+    assert result.status["restarts"] == 1
 
 
 @pytest.mark.parametrize("stop", ["suspend", "abort"])
 def test_a_job_that_is_stopped_gives_up_its_place_and_waits_again(stop: str) -> None:
-    found = waiting()
-    found.verdict = ""
-    found.settle()
-    found.verdict = FULL
-    command = found.job["metadata"]["annotations"]
+    result = waiting()
+    result.verdict = ""
+    result.settle()
+    result.verdict = FULL
+    command = result.job["metadata"]["annotations"]
     if stop == "suspend":
-        found.job["spec"]["suspend"] = True
+        result.job["spec"]["suspend"] = True
     else:
         command["jobgate.dev/command"] = "AbortJob"
-    found.settle()
-    assert found.running() == []
+    result.settle()
+    assert result.running() == []
     if stop == "suspend":
-        found.job["spec"]["suspend"] = False
+        result.job["spec"]["suspend"] = False
     else:
         command["jobgate.dev/command"] = "ResumeJob"
-    found.settle()
-    assert found.running() == []
-    found.verdict = ""
-    found.settle()
-    assert found.running() == ["train-work-0", "train-work-1"]
+    result.settle()
+    assert result.running() == []
+    result.verdict = ""
+    result.settle()
+    assert result.running() == ["train-work-0", "train-work-1"]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_job_that_is_stopped_gives_up_its_place_and_waits_again(stop: str) -> 
     ],
 )
 def test_a_status_says_that_the_job_waits_and_why(path: str, phase: str | None, why: tuple[str, str] | None) -> None:
-    found = waiting(example(path))
-    status = found.status
+    result = waiting(example(path))
+    status = result.status
     assert status.get("phase") == phase
     if why is None:
         assert status["reason"] == FULL
@@ -96,11 +96,11 @@ def test_a_status_says_that_the_job_waits_and_why(path: str, phase: str | None, 
         last = status["conditions"][-1]
         assert (last["type"], last["reason"], last["message"]) == (*why, FULL)
     assert "startTime" not in status
-    found.job["metadata"]["annotations"]["aimaster"] = "ready"
-    found.verdict = ""
-    found.settle()
-    assert "Queuing" not in holding(found.status)
-    assert FULL not in str([one for one in found.status["conditions"] if one["status"] == "True"])
+    result.job["metadata"]["annotations"]["aimaster"] = "ready"
+    result.verdict = ""
+    result.settle()
+    assert "Queuing" not in holding(result.status)
+    assert FULL not in str([condition for condition in result.status["conditions"] if condition["status"] == "True"])
 
 
 class CountingReader(JobReader):
@@ -134,8 +134,8 @@ class Cluster:
 
     def __init__(self, queues: str, *jobs: World) -> None:
         """Decide nothing yet."""
-        kind = next(one for one in installed() if one.kind == "DIJob")
-        self.worlds = {one.job["metadata"]["name"]: one for one in jobs}
+        kind = next(each for each in installed() if each.kind == "DIJob")
+        self.worlds = {job.job["metadata"]["name"]: job for job in jobs}
         self.moved: list[JobKey] = []
         self.now = START
         resource = Resource(kind.plural, kind.version, kind.group)
@@ -151,9 +151,9 @@ class Cluster:
 
     def show(self) -> None:
         """Let the informers know what there is."""
-        fill(self._informer, [one.job for one in self.worlds.values()])
+        fill(self._informer, [world.job for world in self.worlds.values()])
         resources = {one.plural: informer for one, informer in self._seen.informers.items()}
-        fill(resources["jobs"], [batch for one in self.worlds.values() for batch in one.jobs.values()])
+        fill(resources["jobs"], [batch for each in self.worlds.values() for batch in each.jobs.values()])
         for plural in ("pods", "services"):
             fill(resources[plural], [])
 
@@ -162,17 +162,17 @@ class Cluster:
         for _ in range(6):
             self.show()
             self.dispatcher.decide()
-            for one in self.worlds.values():
-                one.place = self.dispatcher.placed
-                one.settle()
-        return sorted(name for name, one in self.worlds.items() if one.running())
+            for world in self.worlds.values():
+                world.place = self.dispatcher.placed
+                world.settle()
+        return sorted(name for name, world in self.worlds.items() if world.running())
 
 
 def fill(informer: Informer[Any], found: list[dict[str, Any]]) -> None:
     """Have an informer know objects, as if it had listed them."""
     known = informer._objects or {}
     informer._objects = {
-        (one["metadata"].get("namespace", ""), one["metadata"]["name"]): informer._keep(one) for one in found
+        (each["metadata"].get("namespace", ""), each["metadata"]["name"]): informer._keep(each) for each in found
     }
     for key in known.keys() | informer._objects.keys():
         informer._changed(key)
@@ -239,7 +239,7 @@ def test_batch_jobs_that_are_not_suspended_prove_no_release() -> None:
     forged = named("x", 2)
     forged.settle()
     queued(forged.job)["metadata"]["annotations"] |= {"jobgate.dev/run-state": '{"admitted":true}'}
-    assert not any(one["spec"]["suspend"] for one in forged.jobs.values())
+    assert not any(job["spec"]["suspend"] for job in forged.jobs.values())
     assert Cluster("queues: [{name: default, quota: {pods: 1}}]", forged, named("y")).settle() == ["y"]
 
 
@@ -271,7 +271,7 @@ def test_what_jobs_ask_for_is_remembered_within_bounds_and_of_jobs_that_are_ther
         (total.size, (Demand({}, {}, gate=NO_ROOM),) * 2),
     ):
         demands = Demands(cluster.reader, size)
-        assert tuple(demands.of(key, kind, one) for one in (x, y)) == expected
+        assert tuple(demands.of(key, kind, each) for each in (x, y)) == expected
         assert (demands.knows(x), demands.knows(y)) == (True, True)
         demands.forget_others({"y"})
         assert (demands.knows(x), demands.knows(y)) == (False, True)

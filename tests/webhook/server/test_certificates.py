@@ -194,7 +194,7 @@ async def test_no_session_is_taken_up_again_with_another_certificate(
     ],
     ids=lambda value: "" if isinstance(value, Candidate) else str(value),
 )
-async def test_the_last_good_one_is_kept_counted_and_told(
+async def test_the_last_good_one_is_kept_counted_and_reported(
     server: Running, certificates: Certificates, lines: list[str], candidate: Candidate, fault: Fault
 ) -> None:
     certificates.offer(offered(FIRST, 2 if fault is Fault.OLDER else 1))

@@ -38,7 +38,7 @@ async def test_they_are_answered_however_many_connections_their_port_has(server:
     assert (await server.probe("/healthz")).code == 200
 
 
-async def test_they_are_answered_in_order_where_they_are_sent_ahead(server: Running) -> None:
+async def test_they_are_answered_in_order_if_they_are_sent_ahead(server: Running) -> None:
     connection = await server.connect(tls=False, port=server.listening.health_port)
     await connection.send(head("GET", "/healthz") + head("GET", "/nowhere") + head("GET", "/readyz"))
     assert [(await connection.answer()).code for _ in range(3)] == [200, 404, 200]

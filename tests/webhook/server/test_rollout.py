@@ -68,7 +68,7 @@ class Service:
     turn: itertools.count[int] = field(default_factory=itertools.count)
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        ready = [one for one in self.backends if one.ready]
+        ready = [each for each in self.backends if each.ready]
         if not ready:
             writer.close()
             return

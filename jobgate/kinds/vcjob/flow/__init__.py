@@ -9,12 +9,13 @@ from jobgate.kinds.vcjob.flow.models import FLOW, TEMPLATE, TEMPLATES
 from jobgate.kinds.vcjob.operator import QUEUES, VOLCANO
 
 _OPERATOR = replace(VOLCANO, members=None)
-_TEMPLATE = bind(TEMPLATE, operator=_OPERATOR, rules=rules.OF_TEMPLATES, watches=(QUEUES,), creates=VCJOB)
+_TEMPLATE = bind(TEMPLATE, operator=_OPERATOR, rules=rules.OF_TEMPLATES, watches=(QUEUES,))
 _TASKS = {"tasks": "flows"}
 
-JOBTEMPLATE = replace(_TEMPLATE, defaults=rules.TEMPLATE_DEFAULTS, view=rules.as_job)
+JOBTEMPLATE = replace(_TEMPLATE, defaults=rules.TEMPLATE_DEFAULTS, view=rules.as_job, creates=VCJOB)
 JOBFLOW = replace(
-    bind(FLOW, operator=_OPERATOR, tasks=rules.flows_of, fields=_TASKS, rules=rules.OF_FLOWS, creates=VCJOB),
+    bind(FLOW, operator=_OPERATOR, tasks=rules.flows_of, fields=_TASKS, rules=rules.OF_FLOWS),
     watches=(TEMPLATES,),
+    creates=VCJOB,
     part="flow",
 )

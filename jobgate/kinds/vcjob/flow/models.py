@@ -18,15 +18,14 @@ GROUP: Final = "flow.volcano.sh"
 TEMPLATES: Final = f"jobtemplates.v1alpha1.{GROUP}"
 
 _Names = Annotated[list[str], Atomic]
+_Policy = Literal["retain", "delete"]
 _Json = Annotated[dict[str, Any], Replace({"type": "object", "x-kubernetes-preserve-unknown-fields": True})]
 
 
 class FlowDependsOn(Model):
     """Flows to wait for."""
 
-    targets: Annotated[
-        _Names | None, MaxItems(ENTRIES_LIMIT), Doc("Names of the flows whose Jobs must be Completed before.")
-    ] = None
+    targets: Annotated[_Names | None, MaxItems(ENTRIES_LIMIT), Doc("Flows whose Jobs must be Completed before.")] = None
     probe: Annotated[_Json | None, Doc("Conditions on the pods of targets. Ignored, as by Volcano.")] = None
     any_suffices: ClassVar[bool] = False
 
@@ -39,9 +38,7 @@ class FlowDependsOn(Model):
 class Flow(Model):
     """A Job of the flow."""
 
-    name: Annotated[
-        str, Field(min_length=1), Doc("Name of a JobTemplate of the namespace. The Job is named <JobFlow>-<name>.")
-    ]
+    name: Annotated[str, Field(min_length=1), Doc("JobTemplate of the Job, which is named <JobFlow>-<name>.")]
     depends_on: Annotated[FlowDependsOn | None, Doc("What the Job waits for.")] = None
     patch: Annotated[_Json | None, Doc("Changes of the JobTemplate. Ignored, as by Volcano.")] = None
 
@@ -50,9 +47,7 @@ class JobFlowSpec(Model):
     """Jobs that are created in order from JobTemplates."""
 
     flows: Annotated[list[Flow] | None, Atomic, MaxItems(ENTRIES_LIMIT), Doc("Jobs of the flow.")] = None
-    job_retain_policy: Annotated[
-        Literal["retain", "delete"] | None, Doc("What happens to the Jobs when all are Completed. Defaults to retain.")
-    ] = None
+    job_retain_policy: Annotated[_Policy | None, Doc("What happens to the Jobs when all are Completed.")] = None
 
 
 class FlowState(Model):

@@ -1,4 +1,4 @@
-"""Compares our regular expressions with those of Go, or writes the golden file again. Needs Go.
+"""Compares our regular expressions with Go's, or writes the golden file again. Needs Go.
 
 python -m tests.crdgen.re2.oracle                                write the golden file
 python -m tests.crdgen.re2.oracle --compare 100000 [--seed N]    compare

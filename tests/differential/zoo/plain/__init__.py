@@ -19,14 +19,14 @@ REJECTED: tuple[tuple[type[BaseModel], str], ...] = (*learning.REJECTED, *servic
 
 
 def _models() -> tuple[type[BaseModel], ...]:
-    found = {specimen.model.__name__: specimen.model for specimen in SPECIMENS}
+    result = {specimen.model.__name__: specimen.model for specimen in SPECIMENS}
     rejected = {model for model, _ in REJECTED}
     for module in _MODULES:
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
-                found.setdefault(value.__name__, value)
-    return tuple(model for model in found.values() if model not in rejected)
+                result.setdefault(value.__name__, value)
+    return tuple(model for model in result.values() if model not in rejected)
 
 
 MODELS: tuple[type[BaseModel], ...] = _models()
-"""All models that have a schema: those with samples, and those inside of them."""
+"""All models that have a schema: models with samples, and the models inside them."""
