@@ -1,5 +1,6 @@
 """`python -m jobgate`: the command line."""
 
+import os
 import sys
 
 
@@ -13,6 +14,8 @@ def main() -> None:
         from crdgen.__main__ import collect_rarely  # noqa: PLC0415
 
         collect_rarely()
+        # Looking for plugins of Pydantic reads the records of all installed packages.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")
     from jobgate.cli import main as jobgate  # noqa: PLC0415
 
     jobgate()

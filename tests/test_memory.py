@@ -103,7 +103,7 @@ def controller() -> Any:
 
 def runner() -> Any:
     settings = RunnerSettings(
-        "svc", QueueingArguments(system=System.VOLCANO), queues=read_queues("queues: [{name: a}]")
+        "svc", QueueingArguments(system=System.VOLCANO), queues=read_queues("queues: [{name: a}]"), flows=True
     )
     return RunnerController(Hostile(), installed(), settings, ControllerMetrics()).work()
 

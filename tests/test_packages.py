@@ -11,7 +11,8 @@ from jobgate.packages import Unusable, provided
 
 def entry(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     entry_point = metadata.EntryPoint("mine", value, "things")
-    monkeypatch.setattr(packages, "entry_points", lambda **_: [entry_point])
+    monkeypatch.setattr(packages, "may_provide", lambda _: True)
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: [entry_point])
 
 
 def test_an_entry_point_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

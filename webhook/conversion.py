@@ -21,7 +21,7 @@ from webhook.version import NotConvertible
 API_VERSION: Final = "apiextensions.k8s.io/v1"
 KIND: Final = "ConversionReview"
 #: The path of conversions. The API server sends objects of all kinds to it.
-PATH: Final = "/convert"
+CONVERSION_PATH: Final = "/convert"
 #: Objects that cannot be converted, of which a message tells the reason.
 _LISTED: Final = 10
 

@@ -55,7 +55,7 @@ def review(
         phase: MUTATE answers with a patch, and denies only objects that the schema would reject after it. VALIDATE
             answers with every fault, and never with a patch.
         kinds: the kinds that are served.
-        settings: the settings of the installation.
+        settings: the settings of the installation, of the class that the rules of the kinds read.
         objects: the known objects of the cluster.
         access: the known answers of RBAC; None if rights are not checked.
         spent: tells whether the time for the review is over. Then the object is denied, and a cause says so.

@@ -24,8 +24,8 @@ def constraints(schema: Mapping[str, Any], path: str = "") -> Iterator[str]:
         yield from constraints(child, f"{path}{step}")
 
 
-def violated(schema: Mapping[str, Any], violation: Violation) -> Iterator[str]:
-    """Yield the labels of the rules and constraints that a violation is about."""
+def violated_labels(schema: Mapping[str, Any], violation: Violation) -> Iterator[str]:
+    """Yield the labels of the rules and constraints that a violation breaks."""
     at_parent = violation.reason in {ErrorType.REQUIRED, ErrorType.DUPLICATE} and not violation.rule
     *parents, (path, node) = _along(schema, violation.path[:-1] if at_parent else violation.path)
     if violation.rule:

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from crdgen.cases.coverage import constraints, violated
+from crdgen.cases.coverage import constraints, violated_labels
 from crdgen.cases.model import Case, CaseFile, ExpectedError, patched
 from crdgen.cases.policies import BINDING, POLICY, described, in_namespace, judge_by_policy
 from crdgen.cases.verdict import CaseVerdict, Request
@@ -161,7 +161,7 @@ def _judge_by_crd(crd: Mapping[str, Any], request: Request) -> tuple[CaseVerdict
         return CaseVerdict(name), replace(request, old=old)
     served = named(mapping(crd, "spec").get("versions"))[version]
     schema = schema_of(served)
-    hit = {label for violation in result.violations for label in violated(schema, violation)}
+    hit = {label for violation in result.violations for label in violated_labels(schema, violation)}
     verdict = CaseVerdict(
         f"{name} {version}",
         tuple((path_of(each.path).lstrip("."), each.message) for each in result.violations),

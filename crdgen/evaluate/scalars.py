@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from crdgen.evaluate.check import Check, ErrorType, Violation, identity, quoted, wrong_type
 from crdgen.formats import text_format
-from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERN
+from crdgen.quantities import QUANTITY_EXAMPLE, QUANTITY_PATTERNS
 from crdgen.re2 import matcher
 from crdgen.schema import INT_OR_STRING, Schema
 from crdgen.schema.limits import RANGES
@@ -125,7 +125,7 @@ def _pattern(schema: Schema) -> list[Test]:
     if "pattern" not in schema:
         return []
     pattern: str = schema["pattern"]
-    expected = QUANTITY_EXAMPLE if pattern == QUANTITY_PATTERN else None
+    expected = QUANTITY_EXAMPLE if pattern in QUANTITY_PATTERNS else None
     try:
         matches = matcher(pattern)
     except ValueError:

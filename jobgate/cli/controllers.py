@@ -145,7 +145,7 @@ def _reached(
     from jobgate.runner.notify import NotifySettings
 
     if notify and not re.fullmatch(HTTP_ADDRESS, notify):
-        raise click.BadParameter(f"{notify!r} must be a URL with http or https and without a user")
+        raise click.UsageError("--notify must be a URL with http or https and without a user")
     if notify and notify_secret is None:
         raise click.UsageError("notifications are signed: --notify requires --notify-secret")
     if bool(di_server_url) is not bool(di_server_tls):

@@ -10,7 +10,7 @@ import yaml
 from jobgate.cli.report import bullets, finish, read_files, title, warn
 from jobgate.cli.settings import Configured, installation, queueing_of
 from jobgate.jobs.runner import runner_of
-from jobgate.offline.items import schema_of
+from jobgate.offline.files import is_item
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.plugins.queueing import NATIVE_GROUP, grouping, versions
 from jobgate.runner.rendering import rendered
@@ -44,7 +44,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
     options = ReviewOptions(kinds=configured.kinds, namespace=namespace, settings=configured.settings)
     for manifest in manifests:
         kind = configured.kinds.get(str(manifest.object.get("apiVersion")), str(manifest.object.get("kind")))
-        if schema_of(manifest.object) is not None or (kind is not None and runner_of(kind) is None):
+        if is_item(manifest.object) or (kind is not None and runner_of(kind) is None):
             continue
         verdict = judge(manifest.object, options)
         if verdict.status is not None:

@@ -13,7 +13,8 @@ from crdgen.reading import Manifest
 from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
 from jobgate.cli.settings import CRDS, Configured, installation_later
-from jobgate.kinds import BUILT_IN
+from jobgate.kinds import BUILT_IN, ENTRY_POINT
+from jobgate.packages import may_provide
 
 if TYPE_CHECKING:
     from jobgate.offline.judge import ReviewOptions, Verdict
@@ -140,11 +141,9 @@ def review(  # noqa: PLR0913 - one argument an option
 
 
 def _additions() -> tuple[frozenset[str], bool]:
-    """Return the files of the catalogue, and whether an installed package adds kinds."""
-    from importlib.metadata import entry_points
-
+    """Return the files of the catalogue, and whether an installed package may add kinds."""
     files = (Path(__file__).parents[1] / "configured" / "catalogue").iterdir()
-    return frozenset(file.name for file in files), bool(entry_points(group="jobgate.kinds"))
+    return frozenset(file.name for file in files), may_provide(ENTRY_POINT)
 
 
 def _may_be_ours(manifest: Manifest, catalogue: frozenset[str], *, installed: bool) -> bool:

@@ -75,8 +75,10 @@ def _kinds(word: str) -> Iterator[JobKind]:
     """Yield the kinds that a word names, as kubectl does; jobgate's own for none."""
     for kind in installed():
         short = kind.resource.names.short_names if kind.resource else ()
-        named = not word or word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}
-        if named and kind.creates is None:  # of others, the jobs that they create wait
+        named = word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}
+        if named and kind.creates is not None:
+            raise click.BadParameter(f"a {kind.kind} only creates a {kind.creates.kind}: ask why that waits")
+        if named or (not word and kind.creates is None):
             yield kind
     for name in names():
         plural = name.partition(".")[0]

@@ -6,14 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from importlib.resources import files
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
 from jobgate.jobs.kind import JobKind
 from webhook import Registry
 
-_FOLDER: Final = files(__package__).joinpath("catalogue")
+_FOLDER: Final = Path(__file__).with_name("catalogue")
 _SUFFIX: Final = ".yaml"
 _TYPE: Final = re.compile(r"([a-z0-9][-a-z0-9.]{0,252})/[a-z0-9]+ [A-Z][A-Za-z0-9]{0,62}")
 

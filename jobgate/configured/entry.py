@@ -23,8 +23,11 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from crdgen.podtemplate import load
 from jobgate.configured.catalogue import named_in_catalogue, names
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT
+from webhook.path import steps_of
+from webhook.values import mapping
 
 _STEP: Final = r"(?:[^.\[\]\s]+|\[[^\]]+\])(?:\.[^.\[\]\s]+|\[[^\]]+\])*"
 #: What a pattern of names may have, and what that of pods.
@@ -97,11 +100,26 @@ class TaskName(Model):
 class Assembled(Model):
     """A part of a pod that the operator takes from another field than a pod template."""
 
-    to: str = Field(
-        pattern=rf"^{_STEP}(\[\])?$", description="Field of the pod; with [] at the end, a list gets items."
-    )
+    to: str = Field(description="Field of the pod; with [] at the end, a list gets items.")
     path: TemplatePath | None = Field(None, description="The field that the operator copies.")
-    value: Any = Field(None, description="A constant, for what the operator always sets.")
+    value: Any = Field(None, description="A constant; with `path`, fields that each object there gets.")
+
+    @field_validator("to")
+    @classmethod
+    def _is_in_pods(cls, value: str) -> str:
+        schema: Any = load()["PodTemplateSpec"]
+        for step in steps_of(value.removesuffix("[]")):
+            inner = mapping(schema.get("properties")).get(str(step)) or schema.get("additionalProperties")
+            schema = schema.get("items") if isinstance(step, int) else inner
+            if not schema:
+                raise ValueError(f"pods have no field {step} there: must be as spec.volumes[] or spec.nodeSelector")
+        return value
+
+    @model_validator(mode="after")
+    def _has_source(self) -> Self:
+        if self.value is None if self.path is None else not isinstance(self.value or {}, dict):
+            raise ValueError("must have path, value, or both with a mapping of fields as value")
+        return self
 
 
 class TaskSource(Model):

@@ -51,24 +51,25 @@ def _entry(job: Job[Any]) -> Entry:
 def derived_names_are_valid(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator appends to the job's name: the pods' names, and those of Services, must still be valid.
 
-    If a name is too long, the longer of job name and task name is reported.
+    If a name is too long, the longer of job name and task name is reported, with its smallest limit.
     """
     name, entry = expected_name(context), _entry(job)
-    reported: set[str] = set()
+    tightest: dict[str, tuple[int, Cause]] = {}
     for derived in entry.names if name else ():
         tasks: Iterable[Task | None] = (None,)
         if derived.task or "{task}" in derived.pattern or "{index}" in derived.pattern:
             tasks = [task for task in job.tasks if derived.task in ("", task.name)]
         for task in tasks:
-            for cause in _name_causes(derived, name, task, context, entry.operator.name):
-                if str(cause.path) not in reported:
-                    reported.add(str(cause.path))
-                    yield cause
+            for room, cause in _name_causes(derived, name, task, context, entry.operator.name):
+                if room < tightest.get(str(cause.path), (room + 1,))[0]:
+                    tightest[str(cause.path)] = room, cause
+    yield from (cause for _, cause in tightest.values())
 
 
 def _name_causes(
     derived: DerivedName, name: str, task: Task | None, context: Context, operator: str
-) -> Iterator[Cause]:
+) -> Iterator[tuple[int, Cause]]:
+    """Yield the faults of a name, each with the number of characters that its field may have."""
     task_name = (task.name if task else "") or ""
     count = task.get("count") if task else 1
     pods = max(task.replicas // max(count, 1), 1) if task else 1
@@ -78,14 +79,15 @@ def _name_causes(
     detail = f"{operator} uses {shown} for {derived.of}, which may have at most {derived.most} characters"
     excess = len(full) - derived.most
     if excess > 0 and task is not None and len(task_name) > len(name) and "{task}" in derived.pattern:
-        yield TooLong(task.at("name"), task_name, max(len(task_name) - excess, 0), detail)
+        room = max(len(task_name) - excess, 0)
+        yield room, TooLong(task.at("name"), task_name, room, detail)
     elif excess > 0:
-        room = len(name) - excess - (0 if context.name else len(GENERATED_SUFFIX))
-        yield TooLong(name_path(context), context.name or context.generate_name, max(room, 0), detail)
+        room = max(len(name) - excess - (0 if context.name else len(GENERATED_SUFFIX)), 0)
+        yield room, TooLong(name_path(context), context.name or context.generate_name, room, detail)
     # A task's name is reported by a rule of its own.
     own = derived.pattern.format(job=name, task="x", **rest)
     if fault := _FORMATS[derived.format](own[: derived.most].rstrip("-.") or own[:1]):
-        yield Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {detail}")
+        yield derived.most, Invalid(name_path(context), context.name or context.generate_name, f"{fault}: {detail}")
 
 
 @rule()

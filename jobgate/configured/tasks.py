@@ -160,82 +160,66 @@ def _assemble(element: Element, built: BuiltTemplate) -> None:
     pod: dict[str, Any] = dict(built.value or {})
     absent: list[tuple[Steps, Path | None]] = []
     for part in element.source.pod:
-        value = part.value if part.path is None else element.get(part.path)
+        value = part.value if part.path is None else _completed(element.get(part.path), part.value or {})
         place = None if part.path is None else element.place(part.path)
         steps = parsed(part.to.removesuffix("[]"))[1]
         if value is None:
             absent.append((steps, place))
-        elif not part.to.endswith("[]"):
-            if value_at(pod, steps) is None:
-                built.origins.append((steps, place))
-                _set(pod, steps, value)
-            continue
-        if value is None:
-            continue
-        present = items(value_at(pod, steps))
-        added = value if isinstance(value, list) else [value]
-        _set(pod, steps, [*present, *added])
-        for index in range(len(added)):
-            item = place if place is None or not isinstance(value, list) else place / index
-            built.origins.append(((*steps, len(present) + index), item))
+        elif part.to.endswith("[]"):
+            present = items(value_at(pod, steps))
+            added = value if isinstance(value, list) else [value]
+            pod = _with(pod, steps, [*present, *added])
+            for index in range(len(added)):
+                item = place if place is None or not isinstance(value, list) else place / index
+                built.origins.append(((*steps, len(present) + index), item))
+        elif value_at(pod, steps) is None:
+            built.origins.append((steps, place))
+            pod = _with(pod, steps, value)
     built.origins += absent
     if origin is not None:
         built.origins.append(((), origin))
     built.value, built.path = pod, element.path / POD
 
 
-def _set(target: dict[str, Any], steps: Steps, value: Any) -> None:
-    """Set a value in a pod, and copy or create the objects and lists around it."""
-    step, *rest = steps
-    container: Any = target
-    if rest:
-        inner = container.get(step) if isinstance(container, dict) else None
-        if isinstance(rest[0], int):
-            entries = list(items(inner)) or [{}]
-            entries += [{} for _ in range(rest[0] + 1 - len(entries))]
-            entry = dict(mapping(entries[rest[0]]))
-            if len(rest) > 1:
-                _set(entry, tuple(rest[1:]), value)
-            else:
-                entry = value
-            entries[rest[0]] = entry
-            container[step] = entries
-        else:
-            container[step] = dict(mapping(inner))
-            _set(container[step], tuple(rest), value)
-    else:
-        container[step] = value
+def _with(value: Any, steps: Steps, part: Any) -> Any:
+    """Return a copy of a value with a part at a path; the objects and lists around it are created."""
+    if not steps:
+        return part
+    step, rest = steps[0], steps[1:]
+    if isinstance(step, int):
+        entries = [*items(value)]
+        entries += [{}] * (step + 1 - len(entries))
+        entries[step] = _with(entries[step], rest, part)
+        return entries
+    return {**mapping(value), step: _with(mapping(value).get(step), rest, part)}
+
+
+def _completed(value: Any, added: Mapping[str, Any]) -> Any:
+    """Return an object, or each of a list, with the fields that the operator adds if they are absent."""
+    if isinstance(value, list):
+        return [_completed(item, added) for item in value]
+    return {**added, **value} if isinstance(value, dict) else value
 
 
 def _add_volumes(entry: Entry, element: Element, built: BuiltTemplate) -> None:
     """Add the volumes that the operator adds to pods, so that mounts find them."""
     operator, template = entry.operator, built.value
-    claims = [
+    claimed = [
         text(mapping(claim.get("metadata")).get("name"))
         for path in operator.claims
-        for claim in _listed(element.document, parsed(path)[1])
+        for _, claims in values_at(element.document, parsed(path)[1])
+        for _, claim in objects(claims)
     ]
-    if not isinstance(template, dict) or not (operator.volumes or claims):
+    if not isinstance(template, dict) or not (operator.volumes or claimed):
         return
     own = [*items(spec_of(template).get("volumes"))]
     names = {text(volume.get("name")) for _, volume in objects(own)}
     added = [{"name": name, "emptyDir": {}} for name in operator.volumes if name not in names]
     added += [
-        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims if name and name not in names
+        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claimed if name and name not in names
     ]
     built.value = {**template, "spec": {**spec_of(template), "volumes": [*own, *added]}}
     built.origins += [(("spec", "volumes", len(own) + index), None) for index in range(len(added))]
-
-
-def _listed(value: Any, steps: Steps) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in the lists at a path; steps go through all items of lists on the way."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _listed(item, steps)
-    elif steps:
-        yield from _listed(value_at(value, steps[:1]), steps[1:])
-    elif isinstance(value, dict):
-        yield value
 
 
 def located(path: Path, built: BuiltTemplate) -> Path | None:

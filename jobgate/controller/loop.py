@@ -39,7 +39,7 @@ _NOT_RUN = "no operator has taken up this job: see whether the operator of its k
 
 _ERASED = "{}: an administrator names its service account with --forgetful-writer; then apply the job again"
 
-#: Seconds in which an Event is not written again: less than the API server keeps Events (1h by default). Blocked jobs
+#: Seconds before an Event is written again: less than the API server keeps Events (1h by default). Blocked jobs
 #: are reconciled every minute, and would only learn that the Event exists.
 REPEAT = 600.0
 #: Maximum number of Events that are remembered.

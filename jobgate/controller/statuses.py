@@ -11,7 +11,7 @@ from typing import Any
 from jobgate.cluster import Api, Cache, IncompleteError, Resource
 from jobgate.cluster.informer import ApiError
 from jobgate.cluster.objects import ObjectClient
-from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.reference import RESOURCES
 from jobgate.prerequisites.resolve import finder
 from jobgate.prerequisites.status import status_of
 from jobgate.prerequisites.stored import ItemStore

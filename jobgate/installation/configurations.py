@@ -18,8 +18,8 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
-from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.models import DEFINED
+from jobgate.prerequisites.reference import ANNOTATION, GROUP, VERSION
 from webhook import Phase
 
 #: Other updates, such as those of operators, never wait for a webhook. For jobs, `_changes` has the whole condition.

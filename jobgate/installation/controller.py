@@ -22,7 +22,8 @@ from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import SECRET, ObjectType, installed
 from jobgate.plugins.queueing import GROUPS
 from jobgate.plugins.ssh.plugin import FILES, Ssh
-from jobgate.prerequisites.models import DEFINED, GROUP
+from jobgate.prerequisites.models import DEFINED
+from jobgate.prerequisites.reference import GROUP
 
 ACCOUNT = "jobgate-controller"
 #: The Lease of the controller; the default of `jobgate control`.

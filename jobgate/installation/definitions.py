@@ -10,12 +10,12 @@ from jobgate.installation.installation import LABELS, Installation
 from jobgate.installation.tree import resolve
 from jobgate.jobs.kind import JobKind
 from jobgate.prerequisites.models import DEFINED
-from webhook.conversion import PATH
+from webhook.conversion import CONVERSION_PATH
 
 #: The stanza of a CRD whose objects this server converts.
 _CONVERSION = {
     "strategy": "Webhook",
-    "webhook": {"clientConfig": client_config(PATH), "conversionReviewVersions": ["v1"]},
+    "webhook": {"clientConfig": client_config(CONVERSION_PATH), "conversionReviewVersions": ["v1"]},
 }
 
 

@@ -18,7 +18,8 @@ from jobgate.jobs.kind import JobKind
 from jobgate.jobs.prerequisites import USE, WATCHED
 from jobgate.jobs.scale import SCALE, scalable
 from jobgate.jobs.wiring import followed, jobs_of
-from jobgate.prerequisites.models import DEFINED, GROUP
+from jobgate.prerequisites.models import DEFINED
+from jobgate.prerequisites.reference import GROUP
 
 _ITEMS, _CLUSTER_ITEMS = (resource.names.plural for resource in DEFINED)
 _WRITE = ("create", "delete", "deletecollection", "patch", "update")

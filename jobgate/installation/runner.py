@@ -341,7 +341,7 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         If(_QUEUES, f"--queues={_FOLDERS}/queues/{_QUEUES_FILE}"),
         If(_NODES, "--elastic-nodes"),
         If(_NOTIFIES, f"--notify-secret={_FOLDERS}/notify/secret"),
-        If(setting("notify"), joined("--notify=", setting("notify"))),
+        If(all_of(_NOTIFIES, setting("notify")), joined("--notify=", setting("notify"))),
         If(_SERVES, joined("--di-server-url=https://", SERVER, ".", NAMESPACE, ".", setting("cluster_domain"))),
         If(_SERVES, f"--di-server-tls={_FOLDERS}/di-server"),
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),

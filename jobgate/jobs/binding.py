@@ -19,8 +19,7 @@ from jobgate.jobs.runner import Runner
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.jobs.status import STATE, RunStatus
 from jobgate.jobs.task import Task
-from jobgate.prerequisites.item import RECORD
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, RECORD
 from webhook import Default, OtherVersion, Path, Rule
 from webhook.kind import Rewrite
 from webhook.view import json_name

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.operator import operator_of
@@ -20,8 +21,7 @@ ELASTIC: Final = "jobgate.dev/elastic"
 FIXED: Final = frozenset({System.KUBERNETES, System.KUEUE})
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The bounds of an elastic task.
 
     Attributes:

@@ -6,29 +6,35 @@ Some kinds have a field `prerequisites` in spec and tasks; for the others, an an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.kind import JobKind
-from jobgate.prerequisites.content import Injection, content_of
-from jobgate.prerequisites.inject import annotate
-from jobgate.prerequisites.item import RECORD, Item, read_record, recorded
-from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import (
     ANNOTATION,
+    RECORD,
+    RESOURCES,
     Reference,
     ReferenceFields,
     TaskReferences,
+    annotate,
     asked,
     named_in,
+    read_record,
+    recorded,
 )
-from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Default, Draft, Objects, Request, User
 from webhook.review import is_unchanged
 from webhook.values import mapping, metadata_of, parts
+
+if TYPE_CHECKING:
+    from jobgate.prerequisites.content import Injection
+    from jobgate.prerequisites.item import Item
+    from jobgate.prerequisites.resolve import Resolution
 
 #: The resources that the rules look up.
 WATCHED: Final = tuple(RESOURCES.values())
@@ -39,14 +45,10 @@ USE: Final = "use"
 #: Maximum number of items of all tasks of a job together, to limit the time of a review; equal lists count once.
 JOB_INSTANCES: Final = 4096
 
-_TOO_MANY: Final = Resolution(
-    problems=(
-        PrerequisiteProblem(
-            ProblemReason.TOO_LARGE,
-            (),
-            f"the tasks of the job have more than {JOB_INSTANCES} items: use the same in several tasks",
-        ),
-    )
+_TOO_MANY: Final = PrerequisiteProblem(
+    ProblemReason.TOO_LARGE,
+    (),
+    f"the tasks of the job have more than {JOB_INSTANCES} items: use the same in several tasks",
 )
 
 #: The reason for denying references before the items of the cluster are known.
@@ -112,8 +114,7 @@ def _record(job: Draft, items: Mapping[str, Item]) -> None:
         annotate(job, RECORD, recorded(items.values(), known))
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedTask:
+class ResolvedTask(Struct, frozen=True):
     """The resolved prerequisites of a task."""
 
     asked: TaskReferences
@@ -130,12 +131,17 @@ def resolved_tasks(
     Raises:
         LookupError: the items are not known, and `partial` is false.
     """
+    # Most jobs have no prerequisites.
+    from jobgate.prerequisites.content import content_of  # noqa: PLC0415
+    from jobgate.prerequisites.resolve import Resolution, finder, resolve  # noqa: PLC0415
+
     find = finder(objects, namespace)
     done: dict[tuple[Reference, ...], tuple[Resolution, Injection, tuple[PrerequisiteProblem, ...]]] = {}
     resolved, left = [], JOB_INSTANCES
     for task in tasks:
         if task.references not in done:
-            resolution = resolve(task.references, find, partial=partial) if left > 0 else _TOO_MANY
+            too_many = Resolution(problems=(_TOO_MANY,))
+            resolution = resolve(task.references, find, partial=partial) if left > 0 else too_many
             content, conflicts = content_of(resolution)
             left -= resolution.cost
             done[task.references] = resolution, content, (*resolution.problems, *conflicts)

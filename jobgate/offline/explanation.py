@@ -14,7 +14,7 @@ from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.status import is_run, taken_over
 from jobgate.jobs.task import Task
 from jobgate.jobs.wiring import WORKLOADS
-from jobgate.offline.items import schema_of
+from jobgate.offline.files import is_item
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.offline.parts import Location, Row, Step, command_rows, containers_of, rows
 from jobgate.offline.versions import served
@@ -124,7 +124,7 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
     namespace = text(metadata_of(document).get("namespace")) or options.namespace
     builtin = kind is None or (kind.group, kind.kind) in WORKLOADS
     workload = _workload(document, namespace, options.objects) if builtin else None
-    if (workload is not None and kind is None) or schema_of(document) is not None:
+    if (workload is not None and kind is None) or is_item(document):
         return workload
     # An unknown kind is denied if it is a retired version or probably misspelt.
     verdict = judge(document, options)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.offline.items import schema_of
 from jobgate.podchecks.pod_security.policy import Standard, labels_of
-from jobgate.prerequisites.models import NAMESPACED, RESOURCES
+from jobgate.prerequisites.reference import API_VERSION, NAMESPACED, RESOURCES
 from jobgate.rules.pod_security import NAMESPACES
 from webhook.values import metadata_of
 
@@ -26,10 +25,13 @@ class FileObjects:
         self._other = None if standard is None else {"metadata": {"labels": labels_of(standard)}}
         self._items: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         for document in documents:
-            if (schema := schema_of(document)) is not None:
+            if is_item(document):
+                from jobgate.offline.items import SCHEMAS  # noqa: PLC0415 - most files have no prerequisites
+
                 metadata = metadata_of(document)
                 place = str(metadata.get("namespace") or namespace) if document["kind"] == NAMESPACED else ""
-                self._items[RESOURCES[document["kind"]], str(metadata.get("name")), place] = schema.default(document)
+                item = SCHEMAS[document["kind"]].default(document)
+                self._items[RESOURCES[document["kind"]], str(metadata.get("name")), place] = item
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None for an unknown namespace.
@@ -45,3 +47,8 @@ class FileObjects:
 def is_namespace(document: Mapping[str, Any]) -> bool:
     """Return whether an object is a Namespace."""
     return document.get("apiVersion") == "v1" and document.get("kind") == "Namespace"
+
+
+def is_item(document: Mapping[str, Any]) -> bool:
+    """Return whether an object is a prerequisite."""
+    return document.get("apiVersion") == API_VERSION and str(document.get("kind")) in RESOURCES

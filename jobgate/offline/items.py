@@ -8,19 +8,13 @@ from typing import Any, Final
 from jobgate.jobs.prerequisites import not_checked
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.prerequisites.item import causes, item_of
-from jobgate.prerequisites.models import DEFINED, GROUP, VERSION
+from jobgate.prerequisites.models import DEFINED
 from jobgate.prerequisites.resolve import finder, resolve_item
 from jobgate.prerequisites.status import problems_of
 from webhook import Cause, Objects
 
-API_VERSION: Final = f"{GROUP}/{VERSION}"
 #: Schemas of the kinds of prerequisites.
 SCHEMAS: Final = {resource.names.kind: StructuralSchema(resource) for resource in DEFINED}
-
-
-def schema_of(document: Mapping[str, Any]) -> StructuralSchema | None:
-    """Return the schema of a prerequisite; None for other objects."""
-    return SCHEMAS.get(str(document.get("kind"))) if document.get("apiVersion") == API_VERSION else None
 
 
 def denied(document: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:

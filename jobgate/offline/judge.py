@@ -17,12 +17,10 @@ from jobgate.configured.catalogue import near
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
-from jobgate.offline import items
-from jobgate.offline.files import is_namespace
+from jobgate.offline.files import is_item, is_namespace
 from jobgate.offline.spelling import suggestion
 from jobgate.offline.versions import ServedVersion, served
-from jobgate.prerequisites.models import GROUP
-from jobgate.prerequisites.reference import named_in, template_of
+from jobgate.prerequisites.reference import API_VERSION, GROUP, RESOURCES, named_in, template_of
 from webhook import (
     Cause,
     Invalid,
@@ -48,7 +46,7 @@ _NEAR = 0.8
 #: Rules of the warnings that an object is of another kind, and that rules of its CRD were not checked.
 OTHER_KIND, NOT_CHECKED = "other-kind", "not-checked"
 #: apiVersion and kind of prerequisites.
-_ITEMS = tuple((items.API_VERSION, kind) for kind in items.SCHEMAS)
+_ITEMS = tuple((API_VERSION, kind) for kind in RESOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +112,8 @@ def judge(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     """
     version = served(document, options.kinds)
     if version is None:
-        item = items.schema_of(document)
-        if item is not None:
-            return _item(document, item, options)
+        if is_item(document):
+            return _item(document, options)
         return _near_catalogue(document) or _of_no_kind(document, options.kinds)
     if version.converted_elsewhere:
         warning = f"not reviewed: a conversion webhook converts it to {version.kind.gvk.api_version}"
@@ -155,8 +152,11 @@ def _judge(document: dict[str, Any], version: ServedVersion, options: ReviewOpti
     )
 
 
-def _item(document: dict[str, Any], schema: Schema, options: ReviewOptions) -> Verdict:
+def _item(document: dict[str, Any], options: ReviewOptions) -> Verdict:
     """Return the verdict on a prerequisite."""
+    from jobgate.offline import items  # noqa: PLC0415 - most objects are jobs
+
+    schema = items.SCHEMAS[document["kind"]]
     pruned = schema.prune({key: value for key, value in document.items() if key != "status"})
     sent = schema.default(pruned)
     old = _stored(document, options)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.schema import StructuralSchema
@@ -12,8 +13,7 @@ from webhook import Registry
 from webhook.schema import Schema
 
 
-@dataclass(frozen=True, slots=True)
-class ServedVersion:
+class ServedVersion(Struct, frozen=True):
     """A version of a kind in which clients can send objects.
 
     Attributes:

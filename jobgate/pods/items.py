@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE
 from jobgate.pods.access import PermissionCache
 from jobgate.prerequisites.item import causes as causes_of
-from jobgate.prerequisites.models import GROUP, NAMESPACED, RESOURCES, PrerequisiteSpec
+from jobgate.prerequisites.models import PrerequisiteSpec
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import reference
+from jobgate.prerequisites.reference import GROUP, NAMESPACED, RESOURCES, reference
 from jobgate.prerequisites.resolve import INSTANCES, Find, finder
 from webhook import Cause, Forbidden, Invalid, Objects, Path, Request, Response
 from webhook.values import mapping

@@ -12,10 +12,18 @@ from jobgate.plugins import Part
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.pods.access import PermissionCache, Question
 from jobgate.prerequisites.content import content_of
-from jobgate.prerequisites.inject import annotate, inject
-from jobgate.prerequisites.item import RECORD, recorded
+from jobgate.prerequisites.inject import inject
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated, named_in
+from jobgate.prerequisites.reference import (
+    ANNOTATION,
+    RECORD,
+    InvalidReference,
+    Reference,
+    annotate,
+    annotated,
+    named_in,
+    recorded,
+)
 from jobgate.prerequisites.resolve import Resolution, finder, resolve
 from webhook import Cause, Draft, Forbidden, Invalid, Objects, Path, Request, User
 from webhook.values import mapping, metadata_of, objects, spec_of, text

@@ -113,19 +113,3 @@ def _wrap(container: Draft, content: Injection) -> Iterator[PrerequisiteProblem]
         return
     if command != container["command"]:
         container.correct("command", command)
-
-
-def annotate(pod: Draft, key: str, value: str) -> None:
-    """Set one of our own annotations; do nothing if metadata or annotations are not objects."""
-    if "metadata" not in pod:
-        pod["metadata"] = {"annotations": {key: value}}
-    elif (metadata := pod.at("metadata")) is None:
-        return
-    elif "annotations" not in metadata:
-        metadata["annotations"] = {key: value}
-    elif (annotations := metadata.at("annotations")) is None or annotations.get(key) == value:
-        return
-    elif key in annotations:
-        annotations.correct(key, value)
-    else:
-        annotations[key] = value

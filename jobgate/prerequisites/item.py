@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -14,22 +14,14 @@ from weakref import ref
 from pydantic import ValidationError
 
 from jobgate.names import dns_subdomain, environment_name
-from jobgate.prerequisites.models import (
-    CLUSTER,
-    NAMESPACED,
-    PATTERNS_LIMIT,
-    RESOURCES,
-    PrerequisiteSpec,
-    TemplateVariable,
-)
+from jobgate.prerequisites.models import PATTERNS_LIMIT, PrerequisiteSpec, TemplateVariable
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import Reference, reference
+from jobgate.prerequisites.reference import CLUSTER, NAMESPACED, RESOURCES, Reference, reference
 from jobgate.prerequisites.script import PLACEHOLDER
 from jobgate.prerequisites.stored import DROPPED, ITEM_LIMIT, StoredItem
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value
 from jobgate.room import weight_of
 from webhook import Cause
-from webhook.values import objects
 
 #: Number of digits of a hash that are shown and recorded: enough to tell generations of an item apart.
 _DIGITS: Final = 16
@@ -218,31 +210,3 @@ def variables_shown(variables: list[TemplateVariable] | None) -> str:
         variable.name if variable.default is None else f"{variable.name}={variable.default}"
         for variable in variables or ()
     )
-
-
-#: The annotation with the items that a job was checked with, or that a pod got.
-RECORD: Final = "jobgate.dev/prerequisites-recorded"
-
-
-def recorded(items: Iterable[Item], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
-    """Return the annotation's text; items in the `known` record keep their entries."""
-    entries = [
-        (known or {}).get(item.source) or {"name": item.source, "generation": item.generation, "hash": item.hash}
-        for item in items
-    ]
-    return json.dumps(entries, separators=(",", ":"))
-
-
-def read_record(text: Any) -> dict[str, Mapping[str, Any]]:
-    """Return the entries of an annotation's text by item; invalid entries are left out."""
-    try:
-        entries = json.loads(text) if isinstance(text, str) else []
-    except (ValueError, RecursionError):
-        return {}
-    return {
-        entry["name"]: {key: entry[key] for key in ("name", "generation", "hash")}
-        for _, entry in objects(entries)
-        if isinstance(entry.get("name"), str)
-        and isinstance(entry.get("generation"), int)
-        and isinstance(entry.get("hash"), str)
-    }

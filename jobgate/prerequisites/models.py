@@ -24,18 +24,8 @@ from crdgen import (
     Version,
     core_type,
 )
+from jobgate.prerequisites.reference import CLUSTER, ENTRIES, GROUP, NAMESPACED, VERSION, Name, References
 
-GROUP: Final = "jobgate.dev"
-VERSION: Final = "v1alpha1"
-NAMESPACED, CLUSTER = "Prerequisite", "ClusterPrerequisite"
-#: The resource of each kind, as in `webhook.Objects`.
-RESOURCES: Final = {
-    NAMESPACED: f"prerequisites.{VERSION}.{GROUP}",
-    CLUSTER: f"clusterprerequisites.{VERSION}.{GROUP}",
-}
-
-#: Maximum number of entries in each list of an item, and of prerequisites that a task names.
-ENTRIES: Final = 32
 #: The default shell of items, and the shell of the wrapper: every image with a shell has it.
 SHELL: Final = "/bin/sh"
 #: Maximum length of a command, of the value of a variable, and of all patterns of an item together, in characters.
@@ -43,16 +33,8 @@ COMMAND_LIMIT: Final = 4096
 VALUE_LIMIT: Final = 1024
 PATTERNS_LIMIT: Final = 4096
 
-Name = Annotated[str, Field(min_length=1, max_length=253)]
 #: A variable is an identifier: `{{ name }}` is replaced; other text in braces is not.
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=63)]
-
-
-class PrerequisiteKind(StrEnum):
-    """Whether an item belongs to a namespace or to the cluster."""
-
-    NAMESPACED = NAMESPACED
-    CLUSTER = CLUSTER
 
 
 class TaskEvent(StrEnum):
@@ -68,22 +50,6 @@ class FailurePolicy(StrEnum):
 
     FAIL = "Fail"
     IGNORE = "Ignore"
-
-
-class ReferenceSpec(Model):
-    """A prerequisite, with the values of its template variables."""
-
-    kind: Annotated[
-        PrerequisiteKind | None,
-        Doc("Prerequisite or ClusterPrerequisite. Defaults to Prerequisite, in a ClusterPrerequisite to itself."),
-    ] = None
-    name: Annotated[Name, Doc("Name of the item.")]
-    template_variables: Annotated[
-        dict[str, IntOrString] | None, Doc("Values of the item's template variables; literals, used as text.")
-    ] = None
-
-
-References = Annotated[list[ReferenceSpec], Atomic, MaxItems(ENTRIES)]
 
 
 class TemplateVariable(Model):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class ProblemReason(StrEnum):
@@ -28,8 +29,7 @@ class ProblemReason(StrEnum):
     DEPTH_EXCEEDED = "DepthExceeded"
 
 
-@dataclass(frozen=True, slots=True)
-class PrerequisiteProblem:
+class PrerequisiteProblem(Struct, frozen=True):
     """A fault.
 
     Attributes:

@@ -1,18 +1,61 @@
-"""References to prerequisites, in a list of a spec or in an annotation; and the references of a job's tasks."""
+"""The kinds of prerequisites, and references to them: all that a job without any needs of this package."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from pydantic import Field
 
+from crdgen import Atomic, Doc, IntOrString, MaxItems, Model
 from jobgate.names import dns_subdomain
-from jobgate.prerequisites.models import CLUSTER, ENTRIES, NAMESPACED, RESOURCES, ReferenceSpec
-from webhook import Path
-from webhook.values import mapping, metadata_of, parts, text
+from webhook import Draft, Path
+from webhook.values import mapping, metadata_of, objects, parts, text
+
+if TYPE_CHECKING:
+    from jobgate.prerequisites.item import Item
+
+GROUP: Final = "jobgate.dev"
+VERSION: Final = "v1alpha1"
+API_VERSION: Final = f"{GROUP}/{VERSION}"
+NAMESPACED, CLUSTER = "Prerequisite", "ClusterPrerequisite"
+#: The resource of each kind, as in `webhook.Objects`.
+RESOURCES: Final = {
+    NAMESPACED: f"prerequisites.{VERSION}.{GROUP}",
+    CLUSTER: f"clusterprerequisites.{VERSION}.{GROUP}",
+}
+
+#: Maximum number of entries in each list of an item, and of prerequisites that a task names.
+ENTRIES: Final = 32
+
+Name = Annotated[str, Field(min_length=1, max_length=253)]
+
+
+class PrerequisiteKind(StrEnum):
+    """Whether an item belongs to a namespace or to the cluster."""
+
+    NAMESPACED = NAMESPACED
+    CLUSTER = CLUSTER
+
+
+class ReferenceSpec(Model):
+    """A prerequisite, with the values of its template variables."""
+
+    kind: Annotated[
+        PrerequisiteKind | None,
+        Doc("Prerequisite or ClusterPrerequisite. Defaults to Prerequisite, in a ClusterPrerequisite to itself."),
+    ] = None
+    name: Annotated[Name, Doc("Name of the item.")]
+    template_variables: Annotated[
+        dict[str, IntOrString] | None, Doc("Values of the item's template variables; literals, used as text.")
+    ] = None
+
+
+References = Annotated[list[ReferenceSpec], Atomic, MaxItems(ENTRIES)]
+
 
 #: The annotation with the prerequisites of a pod, a pod template, or a job without a field `prerequisites`.
 ANNOTATION: Final = "jobgate.dev/prerequisites"
@@ -121,8 +164,7 @@ _OF_JOB = Path("spec") / WORD
 _Unread: TypeAlias = tuple[Path, Any, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceFields:
+class ReferenceFields(msgspec.Struct, frozen=True):
     """The fields in which the jobs of a kind name prerequisites.
 
     Attributes:
@@ -141,8 +183,7 @@ class ReferenceFields:
         return path.key(str(key)) if in_map else path / key
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReferences:
+class TaskReferences(msgspec.Struct, frozen=True):
     """The references of a task to prerequisites.
 
     Attributes:
@@ -241,3 +282,47 @@ def _container(annotations: Mapping[str, Any]) -> str:
 
 def _annotations(task: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(metadata_of(mapping(task.get("template"))).get("annotations"))
+
+
+#: The annotation with the items that a job was checked with, or that a pod got.
+RECORD: Final = "jobgate.dev/prerequisites-recorded"
+
+
+def recorded(items: Iterable[Item], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+    """Return the annotation's text; items in the `known` record keep their entries."""
+    entries = [
+        (known or {}).get(item.source) or {"name": item.source, "generation": item.generation, "hash": item.hash}
+        for item in items
+    ]
+    return json.dumps(entries, separators=(",", ":"))
+
+
+def read_record(text: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of an annotation's text by item; invalid entries are left out."""
+    try:
+        entries = json.loads(text) if isinstance(text, str) else []
+    except (ValueError, RecursionError):
+        return {}
+    return {
+        entry["name"]: {key: entry[key] for key in ("name", "generation", "hash")}
+        for _, entry in objects(entries)
+        if isinstance(entry.get("name"), str)
+        and isinstance(entry.get("generation"), int)
+        and isinstance(entry.get("hash"), str)
+    }
+
+
+def annotate(pod: Draft, key: str, value: str) -> None:
+    """Set one of our own annotations; do nothing if metadata or annotations are not objects."""
+    if "metadata" not in pod:
+        pod["metadata"] = {"annotations": {key: value}}
+    elif (metadata := pod.at("metadata")) is None:
+        return
+    elif "annotations" not in metadata:
+        metadata["annotations"] = {key: value}
+    elif (annotations := metadata.at("annotations")) is None or annotations.get(key) == value:
+        return
+    elif key in annotations:
+        annotations.correct(key, value)
+    else:
+        annotations[key] = value

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from jobgate.prerequisites.item import Item, item_of
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import Reference, reference
+from jobgate.prerequisites.reference import CLUSTER, NAMESPACED, RESOURCES, Reference, reference
 from jobgate.prerequisites.values import fault_of_value, work_of
 from webhook import NotInstalled, Objects
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jobgate.jobs.binding import looks_up
 from jobgate.jobs.context import Context
@@ -20,16 +20,15 @@ from jobgate.jobs.prerequisites import (
     resolved_tasks,
     sources_of,
 )
-from jobgate.prerequisites.inject import inject
-from jobgate.prerequisites.item import RECORD, read_record
-from jobgate.prerequisites.models import RESOURCES
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION, WORD, TaskReferences, named_in
-from jobgate.prerequisites.resolve import Instance
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, RESOURCES, WORD, TaskReferences, named_in, read_record
 from jobgate.rules.templates import built_pods
 from webhook import Cause, Draft, Forbidden, Invalid, NotFound, Notice, Operation, Path, Rule, rule
 from webhook.text import short
 from webhook.values import mapping, metadata_of, parts
+
+if TYPE_CHECKING:
+    from jobgate.prerequisites.resolve import Instance
 
 _RECORD: Final = (Path("metadata") / "annotations").key(RECORD)
 
@@ -124,6 +123,8 @@ def _findings(
         yield _cause(problem, task, start)
     if resolved.problems:
         return
+    from jobgate.prerequisites.inject import inject  # noqa: PLC0415 - most jobs have no prerequisites
+
     for name in resolved.content.plugins:
         if name not in offered:
             detail = f"plugin {name} is not offered here; available plugins: {', '.join(offered) or '(none)'}"

@@ -30,7 +30,7 @@ from jobgate.runner.queues.demand import (
     read_amounts,
     requests_of_live_pods,
 )
-from jobgate.runner.queues.growth import Verdict, covers, most, placed, used_by, wanted
+from jobgate.runner.queues.growth import Verdict, covers, most, placed, requests_of, wanted
 from jobgate.runner.reading import Caches, JobReader, is_whole
 from jobgate.runner.seen import JobKey
 from jobgate.runner.state import RunState
@@ -362,7 +362,7 @@ class Dispatcher:
             self._covered[uid] = read
             admitted, asks = True, released
         else:
-            has = most(released if state.queue else asks, used_by(observed.jobs), granted)
+            has = most(released if state.queue else asks, requests_of(observed.jobs), granted)
             admitted = blocked or covers(has, asks)
             asks = has if admitted else most(has, asks)
             # It waits since it requested more: by its own age it would go before all others.
@@ -418,10 +418,8 @@ def _elastic_job(
 ) -> ElasticJob:
     """Return a job that runs, for a decision about its size. A decision that is not stored yet counts as made now."""
     job = elastic_job(entry.key, demand.bounds, state, sizes, batches, demand.pods)
-    counted, uses = (
-        entry.demand if entry.admitted else entry.has,
-        sum_of((demand.pods[name], size) for name, size in demand.sizes.items()),
-    )
+    counted = entry.demand if entry.admitted else entry.has
+    uses = sum_of((demand.pods[name], size) for name, size in demand.sizes.items())
     return replace(
         job,
         since=job.since if sizes == state.sizes else now,

@@ -479,8 +479,8 @@ class JobReconciler:
 
     async def _write_event(self, document: Mapping[str, Any], reported: RecordEvent) -> None:
         job = {**document, **document["metadata"]}
-        said = reported.type, reported.reason, reported.message
-        await write_job_event(self._objects, SOURCE, job, said, self._caches.clock(), reported.occurrence)
+        event = reported.type, reported.reason, reported.message
+        await write_job_event(self._objects, SOURCE, job, event, self._caches.clock(), reported.occurrence)
 
     def _log_write(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
         kind, metadata = str(found.get("kind")), found["metadata"]

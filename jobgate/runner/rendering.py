@@ -66,7 +66,9 @@ def beside(subject: Subject) -> tuple[dict[str, dict[str, Any]], dict[str, dict[
 def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend: bool = False) -> dict[str, Any]:
     """Return the Indexed Job of a task. If a gang is given, its pods belong to that."""
     replicas = subject.replicas(name)
-    template = _template(subject, name)
+    template, prefix = _template(subject, name), subject.runner.server
+    if subject.server and prefix:
+        template = subject.server.added(template, prefix)
     if gang is not None and subject.groups is not None:
         template = in_gang(gang, subject.groups, template)
     spec = {
@@ -83,7 +85,10 @@ def batch_job(subject: Subject, name: str, gang: Gang | None = None, *, suspend:
 
 
 def template_digest(subject: Subject, name: str) -> str:
-    """Return the digest of what cannot be changed in the batch Job of a task: the template, and what failures do."""
+    """Return the digest of what cannot be changed in the batch Job of a task: the template, and what failures do.
+
+    Access to the server of jobs does not count: a new certificate is no change of the job.
+    """
     fields = {key: value for key, value in batch_job_fields(subject, name).items() if key != "backoffLimit"}
     written = msgspec.json.encode([_template(subject, name), fields], order="deterministic")
     return hashlib.sha256(written).hexdigest()[:16]
@@ -123,14 +128,13 @@ def _template(subject: Subject, name: str) -> dict[str, Any]:
     }
     added = runner.task_metadata(job, task)
     annotations = {**mapping(metadata.get("annotations")), **added.get("annotations", {})}
-    template = {
+    return {
         "metadata": {
             "labels": {**own, **added.get("labels", {}), **labels(subject, name)},
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": runner.pod_spec(job, task, subject.crew, spec),
     }
-    return subject.server.added(template, runner.server) if subject.server and runner.server else template
 
 
 def labels(subject: Subject, name: str = "") -> dict[str, str]:

@@ -41,7 +41,7 @@ _METADATA: Final = {
     "annotations": dict.fromkeys((KUEUE_COUNT, KUEUE_RETRIABLE, TEMPLATE), ...),
 }
 _CONDITIONS: Final = [dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), ...)]
-_ENDED: Final = dict.fromkeys(("exitCode", "finishedAt"), ...)
+_ENDED: Final = dict.fromkeys(("exitCode", "finishedAt", "reason"), ...)
 _CONTAINERS: Final = [
     {
         **dict.fromkeys(("name", "image", "ready", "restartCount"), ...),
@@ -55,8 +55,7 @@ _READ: Final[Mapping[str, Shape]] = {
     "Pod": {
         "spec": {"nodeName": ..., "schedulingGates": [{"name": ...}]},
         "status": {
-            "phase": ...,
-            "reason": ...,
+            **dict.fromkeys(("phase", "reason", "nominatedNodeName"), ...),
             "conditions": _CONDITIONS,
             "containerStatuses": _CONTAINERS,
             "initContainerStatuses": _CONTAINERS,

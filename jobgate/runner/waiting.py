@@ -34,7 +34,7 @@ Topic = StrEnum(
     "RUNNER STOPPED QUEUE CREATION GATE SCHEDULER CLAIM NODES GANG NODE DELETION IMAGE CONTAINER CRASH ORDER",
 )
 #: Topics of pods that have no node.
-_UNPLACED: Final = frozenset({Topic.GATE, Topic.SCHEDULER, Topic.NODES})
+_UNPLACED: Final = frozenset({Topic.GATE, Topic.SCHEDULER, Topic.NODES, Topic.GANG})
 
 
 class Cause(NamedTuple):
@@ -106,7 +106,8 @@ def _cause(pod: PodSeen, unadmitted: Mapping[str, str], crashes: int) -> tuple[C
     """Return why a pod does not run, and since when if that is worth reporting only after a while."""
     node, placed = text(spec_of(pod.document).get("nodeName")), scheduled(pod.document)
     if pod.deleted is not None:
-        return _of_deletion(pod, node), moment(metadata_of(pod.document).get("deletionTimestamp"))
+        cause = _of_deletion(pod, node) if pod.is_live else None
+        return cause, moment(metadata_of(pod.document).get("deletionTimestamp"))
     if pod.phase == "Running":
         ready = condition_of(mapping(pod.document.get("status")), "Ready")
         # The node controller sets only the condition of the pod, and no reason.
@@ -117,21 +118,22 @@ def _cause(pod: PodSeen, unadmitted: Mapping[str, str], crashes: int) -> tuple[C
         if placed.get("reason") == "SchedulingGated":
             return _gate(pod, unadmitted), None
         if not placed:
-            return Cause(Topic.SCHEDULER, "no scheduler has considered it"), pod.created
-        message = text(placed.get("message"))
-        return Cause(Topic.NODES, message) if message else None, None
+            # With a nominated node, the scheduler waits for a claim, or for pods that it evicts.
+            nominated = mapping(pod.document.get("status")).get("nominatedNodeName")
+            return None if nominated else Cause(Topic.SCHEDULER, "no scheduler has considered it"), pod.created
+        # What follows says that preemption does not help either.
+        message = text(placed.get("message")).partition(" no new claims to")[0].partition(" preemption: ")[0]
+        topic = Topic.GANG if message.startswith("pod group is ") else Topic.NODES
+        return Cause(topic, message) if message else None, None
     return (next(_of_containers(pod, crashes), None), None) if pod.is_live else (None, None)
 
 
-def _of_deletion(pod: PodSeen, node: str) -> Cause | None:
-    """Return why a deleted pod is still there; None if it has ended."""
-    if not pod.is_live:
-        return None
-    if node:
-        return Cause(Topic.DELETION, f"deleted, and has not ended: node {node} may be unreachable")
+def _of_deletion(pod: PodSeen, node: str) -> Cause:
+    """Return why a deleted pod still runs."""
     names = [text(name) for name in items(metadata_of(pod.document).get("finalizers")) if name != FINALIZER]
-    keeps = f"finalizer {', '.join(names)} keeps it" if names else "a finalizer may keep it"
-    return Cause(Topic.DELETION, f"deleted, and has not ended: {keeps}")
+    whys = [f"node {node} may be unreachable"] if node else []
+    whys += [f"finalizer {', '.join(names)} keeps it"] if names else []
+    return Cause(Topic.DELETION, f"deleted, and has not ended: {' or '.join(whys) or 'a finalizer may keep it'}")
 
 
 def _gate(pod: PodSeen, unadmitted: Mapping[str, str]) -> Cause:
@@ -151,7 +153,7 @@ def _of_containers(pod: PodSeen, crashes: int) -> Iterator[Cause]:
         waiting = mapping(mapping(status.get("state")).get("waiting"))
         reason, message, name = text(waiting.get("reason")), text(waiting.get("message")), text(status.get("name"))
         if reason == _CRASH_LOOP:
-            yield from [_crashes(status)] if _restarts(status) >= crashes else ()
+            yield from [_crashes(status)] if (whole(status.get("restartCount")) or 0) >= crashes else ()
         elif reason in _PULLS:
             image = text(status.get("image"))
             yield Cause(Topic.IMAGE, f"ImagePullBackOff{f': image {image}' if image else ''}", detail=message)
@@ -168,7 +170,7 @@ def _crash_loop(pod: PodSeen, now: datetime) -> tuple[Cause | None, float]:
         ended = moment(_last_end(status).get("finishedAt"))
         left = (later(ended, BACKOFF_RESET) - now).total_seconds() if ended else 0.0
         has_succeeded = mapping(mapping(status.get("state")).get("terminated")).get("exitCode") == 0
-        if left > 0 and _restarts(status) >= _CRASHES and not has_succeeded:
+        if left > 0 and (whole(status.get("restartCount")) or 0) >= _CRASHES and not has_succeeded:
             return _crashes(status), left
     return None, 0.0
 
@@ -176,13 +178,11 @@ def _crash_loop(pod: PodSeen, now: datetime) -> tuple[Cause | None, float]:
 def _crashes(status: Mapping[str, Any]) -> Cause:
     """Return which container is in a crash loop, with its last exit code."""
     code = whole(_last_end(status).get("exitCode"))
-    last = "" if code is None else f", last exit code {code}"
-    what = f"{_CRASH_LOOP}: container {text(status.get('name'))} restarts repeatedly{last}"
-    return Cause(Topic.CRASH, what, detail=text(mapping(mapping(status.get("state")).get("waiting")).get("message")))
-
-
-def _restarts(status: Mapping[str, Any]) -> int:
-    return whole(status.get("restartCount")) or 0
+    name, killed = text(status.get("name")), _last_end(status).get("reason") == "OOMKilled"
+    last = "" if code is None else f", last exit code {code}{' (OOMKilled)' if killed else ''}"
+    what = f"{_CRASH_LOOP}: container {name} restarts repeatedly{last}"
+    fix = "raise its memory limit, or let it use less" if killed else f"see kubectl logs --previous -c {name}"
+    return Cause(Topic.CRASH, what, fix, text(mapping(mapping(status.get("state")).get("waiting")).get("message")))
 
 
 def _last_end(status: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, job
 from jobgate.pods import Digests, ItemReviewer, PermissionCache, PodReviewer, Prerequisites, Read, WorkloadReviewer
 from jobgate.pods.access import Question
 from jobgate.pods.digest import ENTRIES_ROOM, ROOM
-from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.reference import RESOURCES
 from jobgate.prerequisites.stored import ItemStore
 from jobgate.room import Room
 from jobgate.serving.certificate import connected

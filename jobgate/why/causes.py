@@ -27,7 +27,7 @@ from jobgate.runner.subject import END, LONG_AGO, Observed, PodSeen, Sight, Subj
 from jobgate.runner.uncreated import add_reasons, last_time, why_uncreated
 from jobgate.runner.waiting import GRACE, Cause, Topic, cause_of_group, causes_of_pods, in_order
 from jobgate.runner.workloads import reason_of
-from jobgate.why.nodes import causes_of_nodes
+from jobgate.why.nodes import REPORTED, causes_of_nodes
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text
 
 CLASSES: Final = Resource("storageclasses", "v1", "storage.k8s.io")
@@ -43,6 +43,7 @@ _ENDED: Final = frozenset({"Complete", "Completed", "Succeeded", "Failed", "Fini
 #: What to do, by topic; a cause may say it more exactly.
 _FIXES: Final = {
     Topic.RUNNER: "see kubectl get pods in the namespace of jobgate, and jobgate doctor",
+    Topic.STOPPED: "check that the controllers of its finalizers run: they remove them",
     Topic.QUEUE: "wait until the jobs before it end, ask for less, or name another queue",
     Topic.CREATION: "correct the pod template, or have changed what the message names; Kubernetes retries",
     Topic.GATE: "see kubectl describe pod, and workload for Kueue: the controller of a gate removes it",
@@ -114,14 +115,14 @@ class Situation:
         return look(self.subject, self.observed) if self.subject and is_run(self.document) else None
 
     @cached_property
-    def missing(self) -> list[tuple[str, Mapping[str, Any], int]]:
-        """The tasks that lack pods, each with a pod and the number that is missing, as far as that is known."""
+    def missing(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The tasks that lack pods, each with a pod, as far as that is known."""
         subject, sight = self.subject, self.sight
-        tasks = subject.tasks if subject and (sight or not self.observed.pods) else {}
+        if not subject or (self.observed.pods and not sight):
+            return []
         have = {name: len(seen.newest) for name, seen in sight.tasks.items()} if sight else {}
-        sizes = {name: subject.replicas(name) - have.get(name, 0) for name in tasks} if subject else {}
-        pods = {name: subject.operator.pod(subject.job, task) for name, task in tasks.items()} if subject else {}
-        return [(name, pods[name], size) for name, size in sizes.items() if size > 0]
+        short = [name for name in subject.tasks if subject.replicas(name) > have.get(name, 0)]
+        return [(name, subject.operator.pod(subject.job, subject.tasks[name])) for name in short]
 
 
 def explain(situation: Situation) -> Answer:
@@ -185,7 +186,7 @@ def _of_job(situation: Situation) -> Iterator[Cause]:
         fix = "annotate the job with jobgate.dev/command=ResumeJob"
         yield Cause(Topic.STOPPED, f"no pod runs since {subject.state.held}", fix)
     elif (subject and is_run(document) and subject.queued) or "more than was released waits: " in message:
-        fix = "" if "before it" in message else "name another queue, ask for less, or have the queue changed"
+        fix = "" if "before it" in message else "ask for less, have the quota raised, or name another queue that exists"
         yield Cause(Topic.QUEUE, message or "the queues have not decided yet", fix)
 
 
@@ -206,7 +207,7 @@ def _of_claims(situation: Situation) -> Iterator[Cause]:
     listed = situation.seen.all(CLAIMS, namespace) is not None
     created = subject.runner.claims(subject.job) if subject else {}
     names = dict.fromkeys(name for name, spec in created.items() if spec is None)
-    for pod in (*situation.observed.pods, *(pod for _, pod, _ in situation.missing)):
+    for pod in (*situation.observed.pods, *(pod for _, pod in situation.missing)):
         sources = (mapping(volume.get("persistentVolumeClaim")) for _, volume in objects(spec_of(pod).get("volumes")))
         names |= dict.fromkeys(text(source.get("claimName")) for source in sources if source)
     for name in names:
@@ -228,22 +229,26 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     nodes, running = seen.all(NODES), seen.all(PODS) if Ref(PODS) in seen.lists else None
     pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
     found, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
-    said = {name: cause.what for cause in found if cause.topic is Topic.NODES for name in cause.pods}
-    unplaced = [(name, spec_of(pods[name].document)) for name in said]
+    by_topic = (cause for cause in in_order(found) if cause.topic in {Topic.NODES, Topic.GANG})
+    unscheduled = {name: cause.what for cause in by_topic for name in cause.pods}
+    unplaced = [(name, spec_of(pods[name].document)) for name in unscheduled]
     lacking = [*causes_of_nodes(unplaced, nodes or (), running)] if nodes is not None else []
-    yield from (cause._replace(detail=f"the scheduler reports: {said[cause.pods[0]]}") for cause in lacking)
+    yield from (cause._replace(detail=f"the scheduler reports: {unscheduled[cause.pods[0]]}") for cause in lacking)
     known = {name for cause in lacking for name in cause.pods}
     for cause in found:
         names = tuple(name for name in cause.pods if name not in known)
         pod, detail = pods[cause.pods[0]].document, cause.detail
+        fix = cause.fix or "; ".join(fix for words, fix in REPORTED.items() if words in cause.what)
         end = moment(metadata_of(pod).get("deletionTimestamp"))
         if end and situation.sight and spec_of(pod).get("nodeName"):
             when = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC by default, unless others can write to its volumes"
             detail = f"the runner replaces it at {when}"
-        if names and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
-            yield cause._replace(pods=names, detail=detail)
-    if nodes is not None:
-        yield from causes_of_nodes(((name, spec_of(pod)) for name, pod, _ in situation.missing), nodes, None)
+        of_group = cause.topic is Topic.GANG and observed.groups
+        if names and not of_group and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
+            yield cause._replace(pods=names, fix=fix, detail=detail)
+    missing = ((f"task {name}", spec_of(pod)) for name, pod in situation.missing)
+    for cause in causes_of_nodes(missing, nodes, None) if nodes is not None else ():
+        yield cause._replace(what=f"{', '.join(cause.pods)}: {cause.what}", pods=())
     if not all(spec_of(pod).get("nodeName") for pod in observed.pods) or not pods:
         yield from filter(None, map(cause_of_group, observed.groups))
     held = {name for cause in found for name in cause.pods}
@@ -254,8 +259,9 @@ def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
     """Yield what keeps a pod that has a node from running."""
     node, event = text(spec_of(pod.document).get("nodeName")), situation.events.get(pod.uid, {})
     dead = {metadata_of(each).get("name") for each in situation.seen.all(NODES) or () if not is_ready(each)}
-    running = [
-        f"init container {status.get('name')} runs since {since}"
+    warning = f"{event.get('reason')}: {event.get('message')}" if event.get("type") == "Warning" else ""
+    runs = [
+        (f"init container {status.get('name')} runs since {since}", status.get("ready"))
         for status in pod.all_containers
         if (since := mapping(mapping(status.get("state")).get("running")).get("startedAt"))
     ]
@@ -263,11 +269,12 @@ def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
         return
     if node in dead:
         yield Cause(Topic.NODE, f"node {node} is not ready", pods=(name,))
-    elif pod.phase == "Pending" and (running or event.get("type") == "Warning"):
-        what = running[0] if running else f"{event.get('reason')}: {event.get('message')}"
-        yield Cause(Topic.CONTAINER, what, pods=(name,))
+    elif pod.phase == "Pending" and (runs or warning):
+        yield Cause(Topic.CONTAINER, runs[0][0] if runs else warning, pods=(name,))
     elif pod.phase == "Pending" and not pod.all_containers and later(pod.created, GRACE) < situation.observed.now:
         yield Cause(Topic.NODE, f"node {node} has not begun to start it", pods=(name,))
+    elif pod.phase == "Running" and any(ready is False for _, ready in runs):
+        yield Cause(Topic.CONTAINER, f"runs, and is not ready{warning and ': '}{warning}", pods=(name,))
 
 
 def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[Cause]:
@@ -278,7 +285,8 @@ def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[C
         for other, ends in condition.tasks:
             if of := tasks.get(other):
                 count = f"{of.succeeded if ends else of.ready + of.succeeded} of {of.replicas if ends else of.minimum}"
-                awaited.append(f"task {other}, of which {count} pods have {'succeeded' if ends else 'started'}")
+                failed = f", and {of.phases['Failed']} failed" if of.phases.get("Failed") else ""
+                awaited.append(f"task {other}, of which {count} pods have {'succeeded' if ends else 'started'}{failed}")
         if task.replicas and not task.released and not condition.is_met(tasks):
             joined = (" or " if condition.any_suffices else " and ").join(awaited)
             yield Cause(Topic.ORDER, f"task {name} waits for {joined}")

@@ -21,6 +21,16 @@ _FIXES: Final = {
     "not": "repair the node: kubectl describe node",
     "cordoned": "kubectl uncordon the node",
     "too": "wait until other pods end, ask for less, or add nodes",
+    "small": "ask for less, or add larger nodes: waiting does not help",
+}
+#: The same, by words that the scheduler reports.
+REPORTED: Final = {
+    "anti-affinity": "its podAntiAffinity keeps such pods apart: add nodes, lower the number of pods, or relax it",
+    "free ports": "a hostPort lets one such pod run on each node: add nodes, or use no hostPort",
+    "volumes to bind": "create a PersistentVolume that fits the claim, or name a StorageClass that provisions it",
+    "affinity/selector": _FIXES["labels"],
+    "Insufficient": _FIXES["too"],
+    "untolerated taint": _FIXES["taint"],
 }
 
 
@@ -51,7 +61,7 @@ def causes_of_nodes(
             what, fix = _summary(needs, barriers, sizes, free)
             empty = "" if running is not None else "even if all nodes were empty, "
             some = f"{placed} of {len(same)} such pods find room, and for the others " if placed else empty
-            yield Cause(Topic.NODES, f"{some}{what}", fix, pods=tuple(name for name, _ in same[placed:]))
+            yield Cause(Topic.NODES, f"{some}{what}", fix, pods=tuple(name for name, _ in same))
 
 
 def _summary(
@@ -75,7 +85,9 @@ def _summary(
             for key, gap in short[nearest].items()
         )
         what = f"{what}; nearest is {nearest}, which lacks {', '.join(gaps)}"
-    return what, "; ".join(dict.fromkeys(_FIXES[reason.split()[0]] for reason, _ in counts)) or "add nodes"
+    too = "too" if any(not needs - sizes[name] for name in short) else "small"
+    fixes = (_FIXES[too if reason.startswith("too ") else reason.split()[0]] for reason, _ in counts)
+    return what, "; ".join(dict.fromkeys(fixes)) or "add nodes"
 
 
 def _shown(name: str, thousandths: int) -> str:

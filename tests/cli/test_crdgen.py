@@ -7,7 +7,7 @@ from jobgate.cli import main
 
 
 @pytest.mark.parametrize(
-    ("line", "status", "said"),
+    ("line", "status", "message"),
     [
         ("--help", 0, "usage: jobgate crdgen COMMAND"),
         ("size --help", 0, "usage: jobgate crdgen size"),
@@ -16,7 +16,7 @@ from jobgate.cli import main
         ("generate nowhere:Spec", 2, "jobgate crdgen generate: nowhere cannot be imported"),
     ],
 )
-def test_arguments_are_passed_on_as_they_are(line: str, status: int, said: str) -> None:
+def test_arguments_are_passed_on_as_they_are(line: str, status: int, message: str) -> None:
     answer = CliRunner().invoke(main, ["crdgen", *line.split()])
     assert answer.exit_code == status
-    assert said in answer.output
+    assert message in answer.output

@@ -97,16 +97,16 @@ SOUND = Path("examples/dijob/minimal.yaml").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("command", ["explain", "render", "review"])
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (SOUND.replace("v2alpha1", "v1alpha1"), "set apiVersion to diengine.opendilab.org/v2alpha1"),
         (SOUND.replace("kind: DIJob", "kind: DiJob"), "is not a kind of diengine.opendilab.org/v2alpha1"),
         (SOUND.replace("name: minimal", "name: ''"), "DIJob (no name): "),
     ],
 )
-def test_each_command_says_why_a_job_is_denied(command: str, text: str, said: str) -> None:
+def test_each_command_says_why_a_job_is_denied(command: str, text: str, message: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input=text)
-    assert (done.exit_code, said in done.output) == (1, True), done.output
+    assert (done.exit_code, message in done.output) == (1, True), done.output
 
 
 @pytest.mark.parametrize("command", ["explain", "render", "convert", "review"])
@@ -123,12 +123,12 @@ def test_a_file_that_is_not_yaml_is_reported_by_its_place_alone(command: str) ->
 
 @pytest.mark.parametrize("command", ["explain", "render"])
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("", "<stdin>: contains no object"), ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "nothing was ")],
 )
-def test_each_command_fails_without_a_job(command: str, text: str, said: str) -> None:
+def test_each_command_fails_without_a_job(command: str, text: str, message: str) -> None:
     done = CliRunner().invoke(main, [command, "-"], input=text)
-    assert (done.exit_code, done.stderr.startswith(said)) == (2, True), done.output
+    assert (done.exit_code, done.stderr.startswith(message)) == (2, True), done.output
 
 
 @pytest.mark.parametrize("command", ["explain", "render"])

@@ -111,11 +111,11 @@ def test_an_object_of_another_kind_loads_no_kind() -> None:
 def test_packages_and_catalogue_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def entry_points(group: str) -> tuple[str, ...]:
+    def may_provide(group: str) -> bool:
         calls.append(group)
-        return ()
+        return False
 
-    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    monkeypatch.setattr("jobgate.cli.review.may_provide", may_provide)
     review("-", text="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n" * 3)
     assert calls == ["jobgate.kinds"]
 

@@ -312,7 +312,7 @@ def test_a_limit_is_read_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("conexions=3", "'conexions' must be one of body, small, buffered"),
         ("connections=1.5", "'connections=1.5': connections must be a whole number above 0"),
@@ -322,8 +322,8 @@ def test_a_limit_is_read_by_its_name() -> None:
         ("body", "'body': body must be a whole number above 0"),
     ],
 )
-def test_a_limit_that_is_none_is_an_error(written: str, said: str) -> None:
-    with pytest.raises(click.BadParameter, match=said):
+def test_a_limit_that_is_none_is_an_error(written: str, message: str) -> None:
+    with pytest.raises(click.BadParameter, match=message):
         limits_of((written,))
 
 
@@ -340,7 +340,7 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--queueing", "foo"], "'foo' must be one of kubernetes, kueue, coscheduling or volcano"),
         (["--operator-can", "foo"], "'foo' must begin with one of dijobs/, jobs/, mxjobs/, torchjobs/"),
@@ -350,11 +350,11 @@ def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:
 )
 @pytest.mark.parametrize("command", ["review", "manifests"])
 def test_a_value_that_names_nothing_is_rejected_with_the_possible_ones(
-    command: str, arguments: list[str], said: str
+    command: str, arguments: list[str], message: str
 ) -> None:
     file = ["examples/dijob/full.yaml"] if command == "review" else []
     done = CliRunner().invoke(main, [command, *arguments, *file])
-    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
 
 
 def test_an_invalid_value_in_the_settings_file_is_reported_with_the_file(tmp_path: Path) -> None:

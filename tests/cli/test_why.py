@@ -10,7 +10,7 @@ from jobgate.cli import main
     ("arguments", "message"),
     [
         (["dijbo/train"], "'dijbo' must be a kind of jobgate or of its catalogue, for example dijob"),
-        (["jobflow/train"], "'jobflow' must be a kind of jobgate"),
+        (["jobflow/train"], "a JobFlow only creates a Job: ask why that waits"),
         (["dijob/train"], "not running in a pod: set --kubeconfig FILE"),
         (["rayclusters.ray.io/train"], "not running in a pod"),
         ([], "Missing argument '[KIND/]NAME'"),

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from crdgen.reading.entries import InvalidEntries
 from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import Entry
 from jobgate.configured.file import read_entries
+from jobgate.configured.tasks import elements, template_of
 
 VALID = """\
 group: example.com
@@ -87,6 +89,14 @@ def test_a_short_file_is_enough() -> None:
         ("each: .spec.roles", "each: spec.roles", "kinds.yaml:7: tasks[0].each: must be a path"),
         ("each: .spec.roles", "replicas: 1", "kinds.yaml:7: tasks[0]: must have one of at and each"),
         ("  name: name", "  replicas: {default: 1}", "kinds.yaml:8: tasks[0].replicas: must have one of path, times"),
+        (
+            "template: template",
+            "pod: [{to: spec.volume, value: 1}]",
+            "pods have no field volume there: must be as spec.",
+        ),
+        ("template: template", "pod: [{to: 'spec.containers[*].name', value: a}]", "pods have no field * there"),
+        ("template: template", "pod: [{to: spec}]", "kinds.yaml:9: tasks[0].pod[0]: must have path, value, or both"),
+        ("template: template", "pod: [{to: spec, path: a, value: b}]", "or both with a mapping of fields as value"),
         ("  name: name", "  replica: 2", "kinds.yaml:8: tasks[0].replica: is unknown: did you mean replicas?"),
         (
             "{name: the operator}",
@@ -117,3 +127,35 @@ def test_all_faults_of_a_file_are_reported() -> None:
 def test_the_published_schema_is_that_of_the_format() -> None:
     published = json.loads(Path("docs/reference/kind.schema.json").read_text(encoding="utf-8"))
     assert published == Entry.model_json_schema(by_alias=True), "run `python -m tools.kind_schema`"
+
+
+ASSEMBLED = """
+tasks:
+- at: .spec
+  name: {value: main}
+  pod:
+  - {to: "spec.containers[0].name", value: main}
+  - {to: "spec.initContainers[]", path: loader, value: {name: loader}}
+  - {to: "spec.initContainers[]", path: more, value: {image: own}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({}, None),
+        ({"loader": {"image": "a"}}, [{"name": "loader", "image": "a"}]),
+        (
+            {"more": [{"name": "b"}, {"name": "c", "image": "d"}]},
+            [{"name": "b", "image": "own"}, {"name": "c", "image": "d"}],
+        ),
+        ({"more": [1]}, [1]),
+    ],
+)
+def test_what_an_operator_adds_to_a_container_is_there_only_with_the_container(
+    spec: dict[str, Any], expected: list[Any] | None
+) -> None:
+    (entry,) = read_entries((VALID.partition("tasks:")[0] + ASSEMBLED).encode(), "kinds.yaml")
+    (element,) = elements(entry, {"spec": spec})
+    pod = template_of(entry, element).value["spec"]
+    assert (pod["containers"], pod.get("initContainers")) == ([{"name": "main"}], expected)

@@ -12,8 +12,7 @@ from jobgate.jobs.prerequisites import wanted
 from jobgate.plugins import Crew
 from jobgate.pods import PodReviewer, digest_of
 from jobgate.pods.lookup import Lookup
-from jobgate.prerequisites.item import RECORD, read_record
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, read_record
 from tests.corpus import CATALOGUE, jobs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item
 from tests.prerequisites.test_pods import CONTROLLER, EXAMPLES, Rights, ask, pod, prerequisites

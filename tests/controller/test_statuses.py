@@ -6,7 +6,7 @@ from typing import Any
 
 from jobgate.cluster import Resource
 from jobgate.controller.statuses import Statuses
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
+from jobgate.prerequisites.reference import CLUSTER, NAMESPACED, RESOURCES
 from tests.controller.cluster import MemoryCluster
 from tests.prerequisites.items import NAMESPACE, item, wants
 

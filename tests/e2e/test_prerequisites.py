@@ -16,8 +16,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.cli import main
-from jobgate.prerequisites.item import RECORD, read_record
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, read_record
 from tests.e2e.cluster import User
 
 WAIT = 60.0

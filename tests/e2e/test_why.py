@@ -123,6 +123,41 @@ def claimed(space: Space) -> None:
     space.create("persistentvolumeclaims", {"metadata": {"name": "data"}, "spec": spec})
 
 
+def later_claimed(space: Space) -> None:
+    """Create a claim that waits for its pod, of a class whose provisioner does not run."""
+    storage = {"metadata": {"name": "absent"}, "provisioner": "csi.example.com"}
+    storage["volumeBindingMode"] = "WaitForFirstConsumer"
+    assert space.api.post("/apis/storage.k8s.io/v1/storageclasses", storage)[0] in {201, 409}
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "absent",
+    }
+    space.create("persistentvolumeclaims", {"metadata": {"name": "data"}, "spec": spec})
+
+
+def apart(replicas: int) -> Object:
+    """A task whose pods may not share a node."""
+    terms = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"apart": "yes"}}}]
+    apart = work(replicas, affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
+    apart["template"]["metadata"] = {"labels": {"apart": "yes"}}
+    return apart
+
+
+def unready(space: Space) -> None:
+    """Write a pod that runs, and is not ready, as its kubelet does."""
+    waiting(space, {"started": True, "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}})
+    (pod,) = space.items("pods")
+    ready = {"type": "Ready", "status": "False", "reason": "ContainersNotReady"}
+    status = {"phase": "Running", "conditions": [ready]}
+    assert space.api.patch(f"{space.path('pods', pod['metadata']['name'])}/status", {"status": status})[0] == 200
+
+
+def discarded(space: Space) -> None:
+    """Delete the job, which a finalizer keeps."""
+    space.api.delete(f"/apis/diengine.opendilab.org/v2alpha1/namespaces/{space.name}/dijobs/train")
+
+
 def scoped_quota(space: Space) -> None:
     """Create a quota that the runner leaves to Kubernetes."""
     selector = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "Exists"}]}
@@ -197,7 +232,7 @@ CASES: dict[str, tuple[Object, Callable[[Space], None], Callable[[Space], None],
         "queue",
         [
             "the ResourceQuota of namespace",
-            "has 0.15 of requests.cpu, and the job asks for 0.2",
+            ", without what others use, has 0.15 of requests.cpu, and the job asks for 0.2",
         ],
     ),
     "ResourceQuota that only Kubernetes knows": (
@@ -293,6 +328,34 @@ CASES: dict[str, tuple[Object, Callable[[Space], None], Callable[[Space], None],
         nothing,
         "gate",
         ["has scheduling gates: example.com/wait"],
+    ),
+    "pods that keep apart": (
+        dijob("train", apart(6)),
+        nothing,
+        nothing,
+        "nodes",
+        ["didn't match pod anti-affinity rules", "its podAntiAffinity keeps such pods apart"],
+    ),
+    "claim that nobody provides for": (
+        dijob("train", work(**mounting(persistentVolumeClaim={"claimName": "data"}))),
+        later_claimed,
+        nothing,
+        "claim",
+        ["PersistentVolumeClaim data is Pending", "external provisioner 'csi.example.com'"],
+    ),
+    "readiness": (
+        dijob("train", work(**on("mute"))),
+        nothing,
+        unready,
+        "container",
+        ["runs, and is not ready"],
+    ),
+    "job of a finalizer": (
+        dijob("train", work()) | {"metadata": {"name": "train", "finalizers": ["example.com/keep"]}},
+        nothing,
+        discarded,
+        "stopped",
+        ["it is being deleted; finalizers: example.com/keep", "controllers of its finalizers"],
     ),
     "kubelet away": (
         dijob("train", work(**on("mute"))),

@@ -15,8 +15,8 @@ from jobgate.pods.items import ItemReviewer
 from jobgate.prerequisites import item as item_module
 from jobgate.prerequisites import resolve as resolution
 from jobgate.prerequisites.item import FAULTS, faults, item_of
-from jobgate.prerequisites.models import NAMESPACED, RESOURCES
 from jobgate.prerequisites.problem import ProblemReason
+from jobgate.prerequisites.reference import NAMESPACED, RESOURCES
 from jobgate.prerequisites.resolve import resolve, resolve_item
 from jobgate.prerequisites.stored import ALL_LIMIT, ITEM_LIMIT, ItemStore, StoredItem
 from jobgate.prerequisites.values import fault_of_pattern, fault_of_value

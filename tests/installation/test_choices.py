@@ -310,3 +310,13 @@ def test_a_wrong_value_in_a_file_is_named(tmp_path: Path, text: str, message: st
     result = CliRunner().invoke(manifests, ["--values", str(file)])
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("secret", ["", "jobgate-notify"])
+def test_nothing_is_reported_without_a_secret(secret: str) -> None:
+    # With an address and no secret, the runner would not start.
+    run = ("dijobs.diengine.opendilab.org",)
+    args = arguments("jobgate-runner", run=run, notify="https://example.com", notify_secret=secret)
+    assert [each.partition("=")[0] for each in args if each.startswith("--notify")] == (
+        ["--notify-secret", "--notify"] if secret else []
+    )

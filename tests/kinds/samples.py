@@ -24,7 +24,7 @@ class Sample:
 
     Attributes:
         harmless: fields of the spec, with values that every stored job may change to. Empty if no field may change.
-        replaced: the shared rules that the kind has a version of its own of, or does without.
+        replaced: the shared rules that the kind replaces by its own, or leaves out.
         quoted: annotations whose values messages may quote, because only a few are legal.
         wide_model: whether the model accepts values that the schema rejects.
         jobs: jobs beside the examples, from which random ones are drawn.

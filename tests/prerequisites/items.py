@@ -6,8 +6,7 @@ from typing import Any
 
 import yaml
 
-from jobgate.prerequisites.models import CLUSTER, NAMESPACED, RESOURCES
-from jobgate.prerequisites.reference import Reference
+from jobgate.prerequisites.reference import CLUSTER, NAMESPACED, RESOURCES, Reference
 from jobgate.prerequisites.resolve import Find, finder
 from webhook import User
 

@@ -11,9 +11,8 @@ from jobgate.jobs.prerequisites import JOB_INSTANCES
 from jobgate.prerequisites import content, reference
 from jobgate.prerequisites import item as items
 from jobgate.prerequisites.content import content_of
-from jobgate.prerequisites.models import CLUSTER
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import listed
+from jobgate.prerequisites.reference import CLUSTER, listed
 from jobgate.prerequisites.resolve import resolve
 from jobgate.prerequisites.stored import ItemStore
 from tests.prerequisites.items import Granted, Known, item, named, starts, wants

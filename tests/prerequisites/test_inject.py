@@ -8,7 +8,7 @@ import pytest
 from jobgate.podchecks.pod_security.checks import violations
 from jobgate.prerequisites.content import Injection, content_of
 from jobgate.prerequisites.inject import inject, volume_name
-from jobgate.prerequisites.models import NAMESPACED
+from jobgate.prerequisites.reference import NAMESPACED
 from jobgate.prerequisites.resolve import resolve
 from tests.prerequisites.items import Known, examples, item, named, starts
 from webhook import Draft, Path

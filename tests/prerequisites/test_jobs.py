@@ -12,9 +12,8 @@ from jobgate.jobs.prerequisites import wanted
 from jobgate.kinds import installed
 from jobgate.plugins import Crew
 from jobgate.pods import digest_of
-from jobgate.prerequisites.item import RECORD, read_record
 from jobgate.prerequisites.problem import ProblemReason
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, read_record
 from jobgate.runner.rendering import rendered
 from jobgate.runner.subject import read
 from tests.prerequisites.items import NAMESPACE, Granted, Known, examples, item, named, starts, wants

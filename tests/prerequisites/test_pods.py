@@ -12,9 +12,7 @@ from jobgate.jobs.status import taken_over
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
 from jobgate.pods.lookup import Lookup
-from jobgate.prerequisites.item import RECORD, read_record
-from jobgate.prerequisites.models import RESOURCES
-from jobgate.prerequisites.reference import ANNOTATION
+from jobgate.prerequisites.reference import ANNOTATION, RECORD, RESOURCES, read_record
 from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, wants
 from tests.prerequisites.test_jobs import dijob, others
 from webhook import Operation, Phase, Request, Response, User

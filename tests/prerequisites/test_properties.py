@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, WorkloadReviewer
-from jobgate.prerequisites.models import ReferenceSpec
-from jobgate.prerequisites.reference import ANNOTATION, InvalidReference, Reference, annotated, listed, reference
+from jobgate.prerequisites.reference import (
+    ANNOTATION,
+    InvalidReference,
+    Reference,
+    ReferenceSpec,
+    annotated,
+    listed,
+    reference,
+)
 from tests.pods.test_properties import sound_specs
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, starts
 from tests.prerequisites.test_jobs import answer, dijob

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from jobgate.prerequisites.content import content_of
-from jobgate.prerequisites.models import NAMESPACED
-from jobgate.prerequisites.reference import Reference
+from jobgate.prerequisites.reference import NAMESPACED, Reference
 from jobgate.prerequisites.resolve import DEPTH, resolve
 from tests.prerequisites.items import Known, examples, item, named, starts, wants
 

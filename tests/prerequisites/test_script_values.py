@@ -7,8 +7,7 @@ import pytest
 
 from jobgate.prerequisites.content import content_of
 from jobgate.prerequisites.item import Item, item_of
-from jobgate.prerequisites.models import NAMESPACED
-from jobgate.prerequisites.reference import Reference
+from jobgate.prerequisites.reference import NAMESPACED, Reference
 from jobgate.prerequisites.resolve import Resolution, resolve
 from jobgate.prerequisites.script import wrapped
 from tests.prerequisites.script_shells import NEEDS, SHELLS, argv_of, run, shell_in

@@ -12,7 +12,7 @@ from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer
 from jobgate.pods.lookup import Lookup
-from jobgate.prerequisites.models import RESOURCES
+from jobgate.prerequisites.reference import RESOURCES
 from jobgate.serving.cluster import ClusterView
 from tests.prerequisites.items import NAMESPACE, Granted, Known, item, wants
 from tests.prerequisites.test_jobs import answer, dijob, others

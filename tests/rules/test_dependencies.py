@@ -7,7 +7,7 @@ import pytest
 from jobgate.jobs.dependencies import DependsOn, Iteration
 from jobgate.rules.dependencies import dependency_rules, gangs_can_start
 from tests.messages import compare
-from tests.rules.gangs import Json, faults, job, notices, task
+from tests.rules.builder import Json, faults, job, notices, task
 from webhook import Path
 
 

@@ -62,6 +62,18 @@ def test_what_cannot_be_resized_is_denied_with_what_is_missing(job: dict[str, An
     assert needs in only
 
 
+def test_a_job_without_tasks_gets_the_answer_of_its_schema() -> None:
+    job = dijob(preemptible=True, **BOUNDS)
+    job["spec"]["tasks"] = []
+    job["metadata"]["annotations"] = {"jobgate.dev/elastic": "true"}
+    kind = KINDS.get(job["apiVersion"], job["kind"])
+    assert kind is not None
+    settings = Settings(runs=frozenset({kind.qualified_plural}))
+    for phase in (Phase.MUTATE, Phase.VALIDATE):
+        found = review(request_of(kind, job, name="train"), phase, KINDS, settings).causes
+        assert str(found[0]) == "spec.tasks: Invalid value: []: must have at least one item"
+
+
 @pytest.mark.parametrize(
     ("value", "options", "expected"),
     [

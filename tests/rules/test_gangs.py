@@ -7,7 +7,7 @@ from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job
 from jobgate.rules.gangs import gang_rules
 from tests.messages import compare
-from tests.rules.gangs import GANG, GangSpec, Json, faults, job, notices, task
+from tests.rules.builder import GANG, GangSpec, Json, faults, job, notices, task
 
 MOST = 10_000
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from jobgate.rules.policies import policy_rules
-from tests.rules.gangs import Json, faults, job, notices, task, template, validate
+from tests.rules.builder import Json, faults, job, notices, task, template, validate
 
 EVENTS = '"*", PodPending, PodFailed, PodEvicted, Unknown, TaskCompleted or TaskFailed'
 ACTIONS = "AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob or ResumeJob"

@@ -6,7 +6,7 @@ import pytest
 
 from jobgate.rules.scheduling import scheduling_rules
 from tests.messages import compare
-from tests.rules.gangs import Json, faults, job, notices, task, template
+from tests.rules.builder import Json, faults, job, notices, task, template
 
 SUBDOMAIN = (
     "must consist of lower case letters, digits, '-' and '.', and each part between dots must begin and end with a "

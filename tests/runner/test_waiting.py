@@ -32,6 +32,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("is gated", {"conditions": [{**UNSCHEDULABLE, "reason": "SchedulingGated"}]}, "has scheduling gates"),
     ("no scheduler wants", {"conditions": []}, "no scheduler has considered it"),
+    ("waits for its volume", {"conditions": [], "nominatedNodeName": "n1"}, ""),
     ("has no image", {"containerStatuses": [container("ErrImagePull", "no")]}, "ImagePullBackOff"),
     (
         "lacks a Secret",

@@ -206,7 +206,7 @@ def test_a_job_that_no_node_can_ever_take_is_told_so_while_it_waits_in_its_queue
     world.settle()
     (first, second) = causes(world, {NODES: [node("n0", "2")]})
     assert first == ("queue", world.verdict)
-    assert second[1].startswith("pod work: even if all nodes were empty, no node takes a pod that asks for cpu 3")
+    assert second[1].startswith("task work: even if all nodes were empty, no node takes a pod that asks for cpu 3")
 
 
 CLAIMED: list[tuple[str, Any, list[Object], Any, list[str]]] = [
@@ -253,7 +253,8 @@ def test_a_claim_of_a_volcano_job_that_the_runner_creates_is_not_missing() -> No
 
 MOUNT = event("pod", "FailedMount", 'secret "key" not found')
 INIT = {"initContainerStatuses": [{"name": "fetch", "state": {"running": {"startedAt": stamp(START)}}}]}
-RUNS = {"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": stamp(START)}}}]}
+RUNNING = {"name": "main", "state": {"running": {"startedAt": stamp(START)}}}
+RUNS = {"phase": "Running", "containerStatuses": [RUNNING]}
 ENDED = {"terminated": {"exitCode": 1, "finishedAt": stamp(NOW)}}
 AGAIN = {"name": "main", "restartCount": 1, "state": {"running": {"startedAt": stamp(NOW)}}, "lastState": ENDED}
 BACKOFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s restarting failed container"}}
@@ -272,6 +273,13 @@ STARTS: list[tuple[str, Object, list[Object], str, str]] = [
     ("starts on a dead node", INIT, [], "Unknown", "node n0 is not ready"),
     ("runs on a dead node", RUNS, [], "Unknown", "node n0 is not ready"),
     ("runs", RUNS, [MOUNT], "True", ""),
+    (
+        "is not ready",
+        {"phase": "Running", "containerStatuses": [{**RUNNING, "ready": False}]},
+        [event("pod", "Unhealthy", "Readiness probe failed")],
+        "True",
+        "runs, and is not ready: Unhealthy: Readiness probe failed",
+    ),
     ("has ended on a dead node", {"phase": "Succeeded"}, [], "Unknown", ""),
 ]
 
@@ -285,6 +293,35 @@ def test_a_pod_that_has_a_node_and(case: str, status: Object, events: list[Objec
     found = [text.partition(": ")[2] for _, text in causes(world, {EVENTS: events, NODES: [node("n0", "4", ready)]})]
     assert len(found) == bool(expected), (case, found)
     assert not expected or found[0].startswith(expected)
+
+
+def test_what_keeps_one_pod_of_a_gang_away_comes_before_the_others_that_wait_for_it() -> None:
+    keeps_apart = "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."
+    world = unscheduled(settled(dijob(task(2))), "pod group is unschedulable, waiting for minCount pods from a gang")
+    world.pods[1]["status"]["conditions"][0]["message"] = f"{keeps_apart} no new claims to deallocate, preemption: 0/2"
+    first, second = answer(world).causes
+    assert (first.what, first.topic, len(first.pods)) == (keeps_apart, "nodes", 1)
+    assert "podAntiAffinity" in first.fix
+    assert second.topic == "gang"
+
+
+def test_the_report_of_the_scheduler_is_one_about_nodes() -> None:
+    world = unscheduled(settled(dijob(asking("3", 2))), "pod group is unschedulable, waiting for minCount pods")
+    world.pods[1]["status"]["conditions"][0]["message"] = "0/1 nodes are available: 1 Insufficient cpu."
+    (cause,) = (
+        each for each in answer(world, {NODES: [node("n0", "4")], PODS: world.pods}).causes if each.topic == "nodes"
+    )
+    assert cause.detail == "the scheduler reports: 0/1 nodes are available: 1 Insufficient cpu."
+
+
+def test_a_container_that_was_killed_for_its_memory_says_so() -> None:
+    world = settled(dijob(task(1)))
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    container = {"name": "main", "restartCount": 3, "state": BACKOFF, "lastState": killed}
+    world.pod()["status"] = {"phase": "Running", "containerStatuses": [container]}
+    (cause,) = answer(world).causes
+    assert cause.what.endswith("container main restarts repeatedly, last exit code 137 (OOMKilled)")
+    assert cause.fix == "raise its memory limit, or let it use less"
 
 
 def test_pods_with_the_same_cause_are_one() -> None:

@@ -103,7 +103,7 @@ def test_a_node_has_room_for_some_pods_only() -> None:
 
 def test_pods_are_placed_one_after_the_other() -> None:
     (cause,) = lacking(pod("2"), node("n0"), node("n1", "3"), count=5)
-    assert cause.pods == ("p3", "p4")
+    assert cause.pods == ("p0", "p1", "p2", "p3", "p4")
     assert cause.what.startswith(
         "3 of 5 such pods find room, and for the others no node takes a pod that asks for cpu 2"
     )
@@ -115,7 +115,13 @@ def test_nodes_are_counted_by_what_they_lack_and_the_nearest_is_named() -> None:
     (cause,) = lacking(pod("6"), *nodes)
     assert "4 nodes: too little cpu (2), taint gpu=yes:NoSchedule (1), not ready (1)" in cause.what
     assert "nearest is n1, which lacks 1 of cpu (5 of 5 free)" in cause.what
-    assert cause.fix.startswith("wait until other pods end, ask for less, or add nodes; add a toleration")
+    assert cause.fix.startswith("ask for less, or add larger nodes: waiting does not help; add a toleration")
+
+
+def test_a_pod_that_fits_a_node_once_others_end_may_wait() -> None:
+    running = [{"spec": {**pod("3"), "nodeName": "n0"}}]
+    (cause,) = causes_of_nodes([("p0", pod("2"))], [node("n0")], running)
+    assert cause.fix == "wait until other pods end, ask for less, or add nodes"
 
 
 def test_the_fix_fits_what_keeps_pods_away() -> None:

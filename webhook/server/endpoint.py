@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from webhook.admission import Malformed, Request, Response
 from webhook.context import Access, NoObjects, Objects, S
-from webhook.conversion import PATH, Conversion, ConversionRequest, convert_objects
+from webhook.conversion import CONVERSION_PATH, Conversion, ConversionRequest, convert_objects
 from webhook.kind import Kind, Registry
 from webhook.review import Phase, review
 from webhook.server import answer, deadline, log
@@ -166,7 +166,7 @@ class Endpoint(Generic[S]):
         self.metrics = metrics or Metrics(product)
         self.routes: Mapping[str, Route] = {
             **{kind.path(phase): Route(kind.qualified_plural, phase, kind=kind) for kind in kinds for phase in Phase},
-            **({PATH: Route("conversions", None)} if any(kind.versions for kind in kinds) else {}),
+            **({CONVERSION_PATH: Route("conversions", None)} if any(kind.versions for kind in kinds) else {}),
             **(further or {}),
         }
         self.draining = False

@@ -136,7 +136,7 @@ class Metrics:
         )
         reviews = CounterMetricFamily(
             f"{self._product.name}_reviews",
-            "Reviews by kind, phase and verdict (allowed, patched, denied, later, or foreign: another kind).",
+            "Reviews and conversions by kind, phase and verdict (such as denied, failed, or foreign: another kind).",
             labels=["kind", "phase", "verdict"],
         )
         operations = CounterMetricFamily(

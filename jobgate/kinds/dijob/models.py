@@ -36,7 +36,7 @@ from jobgate.jobs.fields import (
 )
 from jobgate.jobs.status import RunStatus
 from jobgate.limits import ENTRIES_LIMIT
-from jobgate.prerequisites.models import References
+from jobgate.prerequisites.reference import References
 
 
 class Priority(StrEnum):

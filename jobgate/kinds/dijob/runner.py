@@ -64,10 +64,11 @@ class DIJobRunner(Runner[DIJobSpec]):
 
     def elastic(self, job: Job[DIJobSpec]) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of the last task: those of the job without the other tasks."""
-        low, high = job.spec.min_replicas, job.spec.max_replicas
-        *others, last = job.all_tasks
-        rest = sum(task.replicas for task in others)
-        return {last.name or "": (low - rest, high - rest)} if low is not None and high is not None else {}
+        low, high, tasks = job.spec.min_replicas, job.spec.max_replicas, job.all_tasks
+        if low is None or high is None or not tasks:
+            return {}
+        rest = sum(task.replicas for task in tasks[:-1])
+        return {tasks[-1].name or "": (low - rest, high - rest)}
 
     def is_preemptible(self, job: Job[DIJobSpec]) -> bool:
         """Return `preemptible`."""

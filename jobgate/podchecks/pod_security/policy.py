@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.podchecks.pod_security.checks import ALWAYS, Level, PodSecurityViolation
 
@@ -37,8 +38,7 @@ class Certainty(Enum):
     YES = "yes"
 
 
-@dataclass(frozen=True, slots=True)
-class Standard:
+class Standard(Struct, frozen=True):
     """A level, as one version of Kubernetes defines it.
 
     Attributes:
@@ -63,8 +63,7 @@ class Standard:
         return self.level.word if self.minor is None else f"{self.level.word} of v1.{self.minor}"
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The standards that a namespace's labels set.
 
     Attributes:

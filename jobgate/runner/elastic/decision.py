@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -79,8 +80,7 @@ class ElasticJob:
 
     def growth(self, step: Step) -> Amounts:
         """Return what the job asks for more after a step."""
-        more = ((task.pod, max(step.sizes[task.name] - task.size, 0)) for task in self.tasks)
-        return sum_of(more)
+        return sum_of((task.pod, max(step.sizes[task.name] - task.size, 0)) for task in self.tasks)
 
 
 def decide(
@@ -111,8 +111,12 @@ def decide(
             for task in job.tasks:
                 if task.wanted < task.size:
                     round_.take(free, job, task, task.size - task.wanted, "the job asks for fewer pods")
+    members = defaultdict[PoolKey, list[ElasticJob]](list)
+    for job in jobs:
+        for key in job.pools:
+            members[key].append(job)
     for key, pool in pools.items():
-        round_.shrink(key, pool, free, [job for job in jobs if key in job.pools])
+        round_.shrink(key, pool, free, members[key])
     able = [job for job in jobs if job.ready and job.key not in round_.fixed and job.key not in round_.why]
     round_.grow({key: dict(pool.free) for key, pool in pools.items()}, able, pools, has_node)
     return {job.key: Step(round_.sizes[job.key], round_.why[job.key]) for job in jobs if job.key in round_.why}
@@ -181,11 +185,8 @@ class _Round:
                 fits = self.sizes[key][task.name] < task.wanted and _fits(free, job, task.pod)
                 if fits and (has_node is None or has_node(key, task.name)):
                     self.sizes[key][task.name] += 1
-                    queue = next(
-                        (pools[pool].called for pool in job.pools if pool in pools and pool[0] == "queue"),
-                        "the cluster",
-                    )
-                    self.why[key] = f"{queue} has room"
+                    queues = [pools[pool].called for pool in job.pools if pool in pools and pool[0] == "queue"]
+                    self.why[key] = f"{queues[0] if queues else 'the cluster'} has room"
                     _give(free, job, task.pod, -1)
                     if size + 1 < 2 * job.size:
                         heapq.heappush(heap, (priority, size + 1, arrival, key, job))

@@ -166,7 +166,7 @@ class JobServer:
             raise refused(400, "the body must be an object")
         # Without its version: what the runner writes at the same time does not matter.
         identity = {"metadata": {key: job["metadata"][key] for key in ("name", "namespace", "uid")}}
-        changes = difference(profilings, mapping(job["status"].get("profilings")))
+        changes = difference(profilings, mapping(mapping(job.get("status")).get("profilings")))
         await self._objects.set_status(self._resource, identity, {"profilings": changes})
         return "successfully report profilings", None
 

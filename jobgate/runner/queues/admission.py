@@ -301,8 +301,8 @@ def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[PoolKey, P
     """Return the pools by what shares them and its name."""
     found = {_ALL: _pool("the quota of all queues", queues.quota)}
     found |= {("queue", name): _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
-    whose = "the ResourceQuota of namespace"
-    return found | {("namespace", name): _pool(f"{whose} {name}", quota) for name, quota in namespaces.items()}
+    whose = "the ResourceQuota of namespace {}, without what others use,"
+    return found | {("namespace", name): _pool(whose.format(name), quota) for name, quota in namespaces.items()}
 
 
 def _pool(called: str, capacity: Amounts) -> Pool:

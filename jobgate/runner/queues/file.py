@@ -117,10 +117,10 @@ def _path(steps: tuple[int | str, ...]) -> str:
 
 
 def _sentence(error: Any) -> str:
-    said = {
+    messages = {
         "extra_forbidden": "unknown field",
         "missing": "Required value",
         "model_type": "must be a mapping",
         "string_pattern_mismatch": "must be a URL with http or https and without a user, as https://example.com/jobs",
     }
-    return said.get(error["type"]) or str(error["msg"]).replace("Input should", "must").replace("should", "must")
+    return messages.get(error["type"]) or str(error["msg"]).replace("Input should", "must").replace("should", "must")

@@ -45,8 +45,8 @@ class Verdict:
     step: Step | None = None
 
 
-def used_by(batches: Iterable[Mapping[str, Any]]) -> Amounts:
-    """Return what the pods of batch Jobs ask for."""
+def requests_of(batches: Iterable[Mapping[str, Any]]) -> Amounts:
+    """Return the resources that the pods of batch Jobs request."""
     return sum_of((_asks(one), _size(one)) for one in batches)
 
 
@@ -60,7 +60,7 @@ def wanted(demand: Demand, sight: Sight) -> Amounts:
         size, batch = demand.sizes[name], sight.tasks[name].batch
         made = [(_asks(batch), max(size, _size(batch)))] if batch is not None else []
         parts.append((most(*(sum_of([one]) for one in ((pod, size), *made))), 1))
-    now = used_by([*sight.old, *(task.batch for task in sight.tasks.values() if task.batch is not None)])
+    now = requests_of([*sight.old, *(task.batch for task in sight.tasks.values() if task.batch is not None)])
     return most(now, sum_of(parts), {} if parts else demand.total)
 
 

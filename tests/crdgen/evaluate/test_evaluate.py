@@ -7,9 +7,11 @@ import pytest
 
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import VIOLATIONS_LIMIT
-from crdgen.quantities import QUANTITY_SCHEMA
+from crdgen.quantities import QUANTITY_PATTERN, QUANTITY_PATTERNS, QUANTITY_SCHEMA
 
 TEXT = {"type": "string"}
+#: The schema of a quantity in CRDs of other generators.
+(OTHER_QUANTITY,) = ({**QUANTITY_SCHEMA, "pattern": pattern} for pattern in QUANTITY_PATTERNS - {QUANTITY_PATTERN})
 MAP = {"type": "object", "additionalProperties": TEXT}
 OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -176,6 +178,12 @@ PORT = {"x-kubernetes-int-or-string": True}
         ),
         ("int-or-string takes no fraction", PORT, 1.5, ("TypeInvalid", (), "must be an integer or a string")),
         ("a quantity", QUANTITY_SCHEMA, "1e1.5", ("Invalid", (), 'must be a quantity such as 1, "500m" or "1.5Gi"')),
+        (
+            "a quantity of other generators",
+            OTHER_QUANTITY,
+            "1core",
+            ("Invalid", (), 'must be a quantity such as 1, "500m" or "1.5Gi"'),
+        ),
         (
             "too few items",
             {"type": "array", "items": TEXT, "minItems": 1},

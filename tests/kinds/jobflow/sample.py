@@ -1,4 +1,4 @@
-"""What the tests of all kinds need of JobFlows."""
+"""JobFlows for the tests of all kinds."""
 
 from tests.kinds.samples import Sample
 

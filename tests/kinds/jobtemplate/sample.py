@@ -1,4 +1,4 @@
-"""What the tests of all kinds need of JobTemplates."""
+"""JobTemplates for the tests of all kinds."""
 
 from tests.kinds.samples import Sample
 

@@ -1,11 +1,14 @@
 """What must hold holds in random histories, and the check of it finds faults."""
 
+import time
 from collections import Counter
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
-from jobgate.runner.elastic.decision import Step
+from jobgate.runner.elastic.decision import ElasticJob, Span, Step, decide
+from jobgate.runner.queues.admission import Pool
 from tests.runner.elastic.histories import START, TICK, History, Job, play
 
 
@@ -37,3 +40,20 @@ def test_a_job_that_waits_gets_what_others_have_beyond_their_minimum(seed: int) 
         history.look()
         history.now += timedelta(seconds=TICK)
     assert history.jobs[-1].admitted
+
+
+def seconds_for(count: int) -> float:
+    """The CPU time of a decision about so many jobs, each in a namespace with a ResourceQuota."""
+    pools = {
+        ("namespace", f"n{number}"): Pool("quota", {"pods": Decimal(9)}, {"pods": Decimal(1)})
+        for number in range(count)
+    }
+    span = Span("work", {"pods": Decimal(1)}, 2, 1, 4)
+    jobs = [ElasticJob(key[1], [span], START - timedelta(hours=1), ready=True, pools=[key]) for key in pools]
+    before = time.process_time()
+    assert len(decide(jobs, pools, START)) == count
+    return time.process_time() - before
+
+
+def test_the_time_of_a_decision_grows_with_the_jobs_and_not_with_their_square() -> None:
+    assert seconds_for(3000) < 12 * min(seconds_for(500) for _ in range(3))

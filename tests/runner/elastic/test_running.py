@@ -167,7 +167,10 @@ def test_a_job_shrinks_to_a_quota_that_was_lowered() -> None:
     quota = {"metadata": {"namespace": "lab", "name": "q"}, "spec": {}, "status": {"hard": {"pods": "4"}}}
     fill(cluster.dispatcher.quotas, [quota])
     assert after(cluster) == {"train": 4}
-    assert "the ResourceQuota of namespace lab has 4 of pods" in cluster.worlds["train"].status[STATE]["why"]
+    assert (
+        "the ResourceQuota of namespace lab, without what others use, has 4 of pods"
+        in cluster.worlds["train"].status[STATE]["why"]
+    )
 
 
 def test_a_job_that_was_suspended_starts_with_its_minimum_again() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobgate.runner.jobserver.access import AUTHORITY, FOLDER, ServerAccess
-from jobgate.runner.rendering import batch_job
+from jobgate.runner.rendering import batch_job, template_digest
 from tests.runner.world import dijob, subject, task, torchjob
 
 ACCESS = ServerAccess("https://server.example", "a certificate\n")
@@ -59,3 +59,10 @@ def test_without_a_ca_there_is_no_file_of_it() -> None:
 def test_nothing_is_added_without_a_server_or_for_other_kinds() -> None:
     assert "DI_SERVER" not in str(template(dijob(task(1)), None))
     assert "DI_SERVER" not in str(template(torchjob(), name="master"))
+
+
+def test_another_ca_or_server_is_no_change_of_the_job() -> None:
+    job = subject(dijob(task(1)))
+    others = (None, ServerAccess("https://server.example", "another\n"), ServerAccess("https://other.example", ""))
+    digests = {template_digest(replace(job, server=access), "work") for access in (ACCESS, *others)}
+    assert len(digests) == 1

@@ -79,6 +79,7 @@ class Cluster:
         assert observed["metadata"]["uid"] == UID
         if self.error:
             raise self.error
+        self.job["status"] = self.job["status"] or {}
         merge(self.job["status"], changes)
         return self.job
 
@@ -172,9 +173,10 @@ async def test_replicas_are_asked_for_within_the_bounds(folder: Path) -> None:
         assert (await client.ask("DELETE", body={"replicas": 1}))[0] == 400
 
 
-async def test_metrics_replace_the_former_ones(folder: Path) -> None:
+@pytest.mark.parametrize("former", [None, {"profilings": {"old": 1, "same": {"a": 1, "b": 2}}}])
+async def test_metrics_replace_the_former_ones(folder: Path, former: dict[str, Any] | None) -> None:
     cluster = Cluster()
-    cluster.job["status"]["profilings"] = {"old": 1, "same": {"a": 1, "b": 2}}
+    cluster.job |= {"status": former}
     async with serving(cluster, folder) as client:
         code, answer = await client.ask("POST", f"{PATH}/profilings", {"loss": 0.5, "same": {"a": 1}})
         assert (code, answer["message"]) == (200, "successfully report profilings")

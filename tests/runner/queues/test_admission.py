@@ -92,7 +92,7 @@ def test_reasons_name_the_quota_and_what_is_asked_for() -> None:
         "y": "1 other job is before it in queue a",
         "z": "queue a has 3 of pods, and the job asks for 5",
         "n": "there is no queue none; the queues are: a, b",
-        "m": "the ResourceQuota of namespace lab has 8 of pods, and the job asks for 9",
+        "m": "the ResourceQuota of namespace lab, without what others use, has 8 of pods, and the job asks for 9",
     }
 
 

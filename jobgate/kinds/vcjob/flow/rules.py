@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from msgspec.structs import replace
-
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.kind import JobKind
@@ -19,7 +17,7 @@ from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.names import LABEL_LIMIT, dns_subdomain
 from jobgate.rules.dependencies import dependency_rules
 from jobgate.rules.tasks import expected_name, name_path, task_names_are_unique
-from webhook import Cause, Draft, Invalid, Notice, Operation, Path, TooLong, rule
+from webhook import Cause, Draft, Invalid, Notice, Path, TooLong, rule
 
 #: Defaults that are not stored in a JobTemplate: its replicas may still change, and a stored minimum would not follow.
 _MINIMUMS: Final = (tasks_need_all_their_pods, jobs_need_what_their_tasks_need)
@@ -65,23 +63,14 @@ def created_jobs_can_be_named(job: Job[JobFlowSpec], context: Context) -> Iterat
 
 
 @rule()
-def templates_exist_and_fit(job: Job[JobFlowSpec], context: Context) -> Iterator[Notice]:
-    """No Job is created from a JobTemplate that does not exist yet, or whose pods could not be named."""
+def templates_exist(job: Job[JobFlowSpec], context: Context) -> Iterator[Notice]:
+    """No Job is created from a JobTemplate that does not exist yet."""
     for flow in job.tasks:
-        name = f"{expected_name(context)}-{flow.name}"
-        named = replace(context, name=name, generate_name="", operation=Operation.CREATE, old=None)
         try:
-            template = context.objects.get(TEMPLATES, flow.name or "", context.namespace)
+            if context.objects.get(TEMPLATES, flow.name or "", context.namespace) is None:
+                yield Notice(flow.at("name"), f"no JobTemplate {flow.name} exists yet: the Job is created when it does")
         except LookupError:
             return  # the JobTemplates are not known
-        if context.spent():
-            return
-        spec, complete = VCJOB.read(template or {})
-        if template is None:
-            yield Notice(flow.at("name"), f"no JobTemplate {flow.name} exists yet: the Job is created when it does")
-        for check in of_jobs.NAME_RULES if complete else ():
-            for fault in check(Job(VCJOB, template or {}, spec), named):
-                yield Notice(flow.at("name"), f"the Job {name} would be denied: {fault}")
 
 
 @rule("tasks.depends_on.probe", "flows.patch")
@@ -96,7 +85,7 @@ def nothing_acts_on_probes_and_patches(job: Job[JobFlowSpec], _: Context) -> Ite
             yield Notice(flow.at("patch"), detail)
 
 
-_OWN: Final = (created_jobs_can_be_named, templates_exist_and_fit, nothing_acts_on_probes_and_patches)
+_OWN: Final = (created_jobs_can_be_named, templates_exist, nothing_acts_on_probes_and_patches)
 OF_FLOWS: Final = (task_names_are_unique, *dependency_rules, *_OWN)
 #: Those of a Volcano Job, without what is about its name or about changes.
 OF_TEMPLATES: Final = tuple(each for each in of_jobs.RULES if each not in of_jobs.NAME_RULES and not each.updates)

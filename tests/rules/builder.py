@@ -1,4 +1,4 @@
-"""A kind of job with every word that the shared rules know, and jobs of it: a case shows only what matters."""
+"""A kind of job with the fields that shared rules read, and its jobs: a case shows only what matters."""
 
 from dataclasses import replace
 from typing import Annotated, Any
