@@ -23,7 +23,14 @@ from controlplane.whole import WholeControlPlane, has_account
 from tests.controlplane.test_processes import logs, succeeded, template
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
-QUEUES = "{holdSeconds: 2, queues: [{name: default, quota: {pods: 4}, elastic: true}, {name: still}]}"
+#: Jobs of other tests, which may be in the namespaces that go, are in the queue `default`.
+QUEUES = """
+holdSeconds: 2
+queues:
+- {name: default, quota: {pods: 4}, elastic: true}
+- {name: scaling, quota: {pods: 4}, elastic: true}
+- {name: still}
+"""
 TORCH = os.environ.get("JOBGATE_TORCH_PYTHON")
 GROUP = "train.distributed.io/v1alpha1"
 #: Every process keeps the state, and the newest counts. It ends when its world has shrunk three times and grown again.
@@ -95,7 +102,7 @@ def test_a_job_grows_and_shrinks_while_another_comes_and_goes(
 ) -> None:
     space, settings = Space(whole_api, whole_namespace), [f"--queues={file}"]
     with runner(whole_controlplane, file.with_name("log"), settings):
-        run = Run(space, dijob("grows", task("work", 2), minReplicas=1, maxReplicas=4))
+        run = Run(space, dijob("grows", task("work", 2), minReplicas=1, maxReplicas=4, queue="scaling"))
         still = Run(space, dijob("still", task("work", 2), minReplicas=1, maxReplicas=4, queue="still"))
         run.until_pods(
             *(f"grows-work-{number}" for number in range(4)), *(f"still-work-{number}" for number in range(2))
@@ -103,7 +110,7 @@ def test_a_job_grows_and_shrinks_while_another_comes_and_goes(
         first = run.pods()
     # The next runner knows only stored state.
     with runner(whole_controlplane, file.with_name("log"), settings):
-        other = Run(space, dijob("other", task("work", 2)))
+        other = Run(space, dijob("other", task("work", 2), queue="scaling"))
         hosts = [f"still-work-{number}" for number in range(2)]
         run.until_pods("grows-work-0", "grows-work-1", "other-work-0", "other-work-1", *hosts)
         assert run.pods()["grows-work-0"]["metadata"]["uid"] == first["grows-work-0"]["metadata"]["uid"]
