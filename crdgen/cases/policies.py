@@ -93,23 +93,25 @@ def _params(
     if given["params"] is None:
         unchecked += [_NOT_GIVEN] if reference else []
         return [None] if binding is _UNBOUND else []
-    found = [each for each in given["params"] if all(each.get(key) == kind.get(key) for key in ("apiVersion", "kind"))]
+    matching = [
+        each for each in given["params"] if all(each.get(key) == kind.get(key) for key in ("apiVersion", "kind"))
+    ]
     if binding is _UNBOUND:
-        return found or [None]
+        return matching or [None]
     namespace = reference.get("namespace") or mapping(given, "request").get("namespace")
-    if not namespace and any(mapping(each, "metadata").get("namespace") for each in found):
+    if not namespace and any(mapping(each, "metadata").get("namespace") for each in matching):
         raise LookupError("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
-    found = [
+    matching = [
         each
-        for each in found
+        for each in matching
         for metadata in [mapping(each, "metadata")]
         if metadata.get("namespace", namespace) == namespace
         and metadata.get("name") == (reference.get("name") or metadata.get("name"))
         and selects(mapping(reference, "selector"), mapping(metadata, "labels"))
     ]
-    if not found and reference.get("parameterNotFoundAction") == "Deny":
+    if not matching and reference.get("parameterNotFoundAction") == "Deny":
         raise LookupError(_NO_PARAMS)
-    return found
+    return matching
 
 
 def _problems(spec: Mapping[str, Any], variables: dict[str, Any], unchecked: list[str]) -> dict[int, str]:
@@ -233,14 +235,14 @@ def in_namespace(
         return request, None
     given = mapping(namespace, "metadata").get("name")
     name = metadata.get("namespace") or given or "default"
-    found = namespace if namespace and given in {name, None} else {"apiVersion": "v1", "kind": "Namespace"}
-    labels = {**mapping(found, "metadata", "labels"), _NAME_LABEL: name}
-    found = {**found, "metadata": {**mapping(found, "metadata"), "name": name, "labels": labels}}
+    home = namespace if namespace and given in {name, None} else {"apiVersion": "v1", "kind": "Namespace"}
+    labels = {**mapping(home, "metadata", "labels"), _NAME_LABEL: name}
+    home = {**home, "metadata": {**mapping(home, "metadata"), "name": name, "labels": labels}}
     new, old = (
         each and {**each, "metadata": {**mapping(each, "metadata"), "namespace": name}}
         for each in (request.object, request.old)
     )
-    return replace(request, object=new, old=old), found
+    return replace(request, object=new, old=old), home
 
 
 def described(request: Request, plurals: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, Any]]:

@@ -100,13 +100,13 @@ def in_folder(folder: Path, *, recursive: bool) -> list[str]:
     Raises:
         OSError: a directory cannot be read; glob() would take it for empty.
     """
-    found = []
+    files = []
     for entry in sorted(folder.iterdir()):
         if entry.suffix in SUFFIXES and (entry.is_file() or not entry.exists()):
-            found.append(str(entry))
+            files.append(str(entry))
         elif recursive and not entry.name.startswith(".") and entry.is_dir() and not entry.is_symlink():
-            found += in_folder(entry, recursive=True)
-    return found
+            files += in_folder(entry, recursive=True)
+    return files
 
 
 def name_of(manifest: Manifest) -> str:

@@ -91,14 +91,14 @@ class Rules:
     root: "_RuleNode"
     unchecked: tuple[str, ...]
 
-    def validate(self, value: Any, old: Any, found: list[Violation], unchecked: list[str]) -> list[Violation]:
-        """Return the violations of rules. Some violations of the schema, in `found`, prevent the evaluation of rules.
+    def validate(self, value: Any, old: Any, violations: list[Violation], unchecked: list[str]) -> list[Violation]:
+        """Return the violations of rules. Some of the schema's, in `violations`, prevent the evaluation of rules.
 
         A sentence for each rule that was not evaluated is added to `unchecked`.
         """
         run = _Run(unchecked)
         run.unchecked += self.unchecked
-        if any(violation.reason in _BLOCKING for violation in found):
+        if any(violation.reason in _BLOCKING for violation in violations):
             return [Violation((), ErrorType.INVALID, None, NOT_CHECKED)]
         pair = None if old is None else CorrelatedValue.of(value, old)
         return list(_walk(self.root, value, pair, None, run))

@@ -51,8 +51,8 @@ class Manifest:
     @property
     def source(self) -> str:
         """The file of the chart from which `helm template` rendered the object, or empty."""
-        found = _SOURCE.match(self.document.text[0])
-        return found[1].decode("utf-8", "replace").strip() if found else ""
+        match = _SOURCE.match(self.document.text[0])
+        return match[1].decode("utf-8", "replace").strip() if match else ""
 
     def locate(self, paths: Iterable[Path], located: Document | None = None) -> dict[Path, tuple[Place, Place]]:
         """Return the places of values and of their keys, as line and column counted from 1.

@@ -45,7 +45,7 @@ def accept(report: Report, program: str, baseline: str | None, *, write: bool) -
         baseline: the file of the baseline, if there is one.
         write: whether to write all findings to the baseline.
     """
-    found = set(map(id, report.results))
+    reported = set(map(id, report.results))
     rejected = [item for item in report.items if _has_errors(item)]
     names = {*(file_of(item.manifest) for item in report.items), *(result.file for result in report.results)}
     files = set(map(os.path.normpath, names))
@@ -62,7 +62,7 @@ def accept(report: Report, program: str, baseline: str | None, *, write: bool) -
         _compare(report, Path(baseline), files, write=write)
     for item in rejected:  # is rejected, although its errors are accepted
         item.verdict = item.verdict if _has_errors(item) else ""
-    if accepted := found - set(map(id, report.results)):
+    if accepted := reported - set(map(id, report.results)):
         report.others.append(f"{count(len(accepted), 'finding')} accepted")
 
 
@@ -115,9 +115,9 @@ def _comments(item: Judged, program: str) -> Iterator[tuple[int, tuple[int, list
         return
     pattern = re.compile(rb"(?<!\S)#\s*" + marker + rb"(?:\[([^\]]*)\])?")
     for number, line in enumerate(text.split(b"\n"), first + 1):
-        if found := pattern.search(line):
-            rules = [rule.strip() for rule in (found[1] or b"*").decode("utf-8", "replace").split(",")]
-            yield number, (found.start() + 1, rules)
+        if match := pattern.search(line):
+            rules = [rule.strip() for rule in (match[1] or b"*").decode("utf-8", "replace").split(",")]
+            yield number, (match.start() + 1, rules)
 
 
 def _ignores(program: str) -> list[Ignore]:
@@ -157,8 +157,8 @@ def _compare(report: Report, file: Path, files: set[str], *, write: bool) -> Non
     read = {os.path.relpath(name, file.parent) for name in files}
     mine = {key: number for key, number in stored.items() if key[0] in read}
     if write:
-        found = Counter(_key(result, file.parent) for result in report.results if not result.failure)
-        _write(file, Counter({key: number for key, number in stored.items() if key not in mine}) + found)
+        reported = Counter(_key(result, file.parent) for result in report.results if not result.failure)
+        _write(file, Counter({key: number for key, number in stored.items() if key not in mine}) + reported)
         _keep(report, lambda result: result.failure)
         return
     left = Counter(mine)
@@ -190,10 +190,10 @@ def _baseline(file: Path) -> Counter[Key]:
         raise UsageError(f"{file}: is no baseline: write it with --write-baseline") from error
 
 
-def _write(file: Path, found: Counter[Key]) -> None:
+def _write(file: Path, counts: Counter[Key]) -> None:
     entries = [
         dict(zip(_NAMES, key, strict=True)) | ({"count": number} if number > 1 else {})
-        for key, number in sorted(found.items())
+        for key, number in sorted(counts.items())
     ]
     try:
         file.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -87,11 +87,11 @@ def _text(result: Result, paint: Callable[[str], str]) -> Iterator[str]:
 
 def entries(report: Report) -> list[dict[str, Any]]:
     """Return the entries in JSON: failures, and of each object one with its findings, or each finding."""
-    found = [result.entry for result in report.failures]
+    written = [result.entry for result in report.failures]
     for item in report.items:
         findings = [result.entry for result in item.results]
-        found += findings if item.entry is None else [{**item.entry, "findings": findings}]
-    return found
+        written += findings if item.entry is None else [{**item.entry, "findings": findings}]
+    return written
 
 
 def _summary(report: Report) -> str:

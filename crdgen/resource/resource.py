@@ -203,11 +203,11 @@ def of(
     """
     name = kind or _kind(model)
     spec = part(model, "spec")
-    found = [field for field in ("apiVersion", "kind", "metadata") if field in _annotations(model)]
-    if spec is None and len(found) > 1:
+    present = [field for field in ("apiVersion", "kind", "metadata") if field in _annotations(model)]
+    if spec is None and len(present) > 1:
         raise SchemaError(
             name,
-            f"the model has {' and '.join(found)}, as a whole object, and no field `spec` that is a Pydantic model",
+            f"the model has {' and '.join(present)}, as a whole object, and no field `spec` that is a Pydantic model",
             "give it one with the fields of its own, or leave those out: then the model is the spec itself",
         )
     version_ = (

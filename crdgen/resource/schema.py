@@ -15,8 +15,8 @@ from crdgen.schema import VALIDATIONS, Schema
 
 def schema_of(resource: CustomResource, version: str = "") -> Schema:
     """Return the schema of a version, by default the stored one, as in the definition."""
-    (found,) = (each for each in resource.versions if (each.name == version if version else each.storage))
-    return order(version_schema(found, resource.names.kind, resource.descriptions))
+    (chosen,) = (each for each in resource.versions if (each.name == version if version else each.storage))
+    return order(version_schema(chosen, resource.names.kind, resource.descriptions))
 
 
 def version_schema(version: Version, kind: str, policy: Descriptions) -> Schema:

@@ -103,9 +103,9 @@ async def _audit(
             listed_crds = await _looked_up(client, [_CRDS])
             names = listed_crds.names(_CRDS) if _CRDS in listed_crds else ()
             known = Catalogued(configured.kinds, {name: listed_crds.get(_CRDS, name) or {} for name in names})
-            found = {_type(job): known.get(*_type(job)) for job in given}
-            kinds = Registry(kind for kind in found.values() if kind)
-            for version, name in (each for each, kind in found.items() if kind is None):
+            by_type = {_type(job): known.get(*_type(job)) for job in given}
+            kinds = Registry(kind for kind in by_type.values() if kind)
+            for version, name in (each for each, kind in by_type.items() if kind is None):
                 click.echo(f"not reviewed: {name} of {version} is no known kind; describe it with --kinds", err=True)
         needed = {name for kind in kinds for name in (*kind.watches, *(kind.reads if warnings else ()))}
         objects = await _looked_up(client, needed)

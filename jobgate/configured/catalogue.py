@@ -57,14 +57,14 @@ class Catalogued(Registry[JobKind]):
 
         The file of a kind is named after its plural, which is regular in all entries.
         """
-        found = super().get(api_version, kind)
-        if found is None and _TYPE.fullmatch(f"{api_version} {kind}"):
+        known = super().get(api_version, kind)
+        if known is None and _TYPE.fullmatch(f"{api_version} {kind}"):
             group, _, version = api_version.rpartition("/")
             for entry in named_in_catalogue(f"{kind.lower()}s.{group}"):
                 if version in entry.versions and entry.kind == kind:
-                    made = resolve_name("jobgate.configured.binding:configured")(entry, version)
-                    found = self._kinds[api_version, kind] = self._with_schema(made)
-        return found
+                    described = resolve_name("jobgate.configured.binding:configured")(entry, version)
+                    known = self._kinds[api_version, kind] = self._with_schema(described)
+        return known
 
     def _with_schema(self, kind: JobKind) -> JobKind:
         crd = self._crds.get(kind.qualified_plural)

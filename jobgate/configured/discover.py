@@ -29,11 +29,11 @@ def entry_for(crd: Mapping[str, Any]) -> dict[str, Any] | None:
     versions = [version for version in members(spec.get("versions")) if mapping(version).get("served")]
     versions.sort(key=lambda version: not version.get("storage"))
     schemas = [mapping(mapping(version.get("schema")).get("openAPIV3Schema")) for version in versions]
-    found = [*_templates(schemas[0], (), ())] if schemas else []
-    if not found:
+    templates = [*_templates(schemas[0], (), ())] if schemas else []
+    if not templates:
         return None
     names = mapping(spec.get("names"))
-    paths = [template.steps for template in found]
+    paths = [template.steps for template in templates]
     alike = [
         str(version.get("name"))
         for version, schema in zip(versions, schemas, strict=True)
@@ -46,7 +46,7 @@ def entry_for(crd: Mapping[str, Any]) -> dict[str, Any] | None:
         "kind": names.get("kind"),
         "plural": names.get("plural"),
         "operator": {"name": f"the operator of {names.get('kind')}"},
-        "tasks": [_source(template) for template in found],
+        "tasks": [_source(template) for template in templates],
         **({"fields": {"suspend": ".spec.suspend"}} if suspend else {}),
     }
 

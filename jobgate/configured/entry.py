@@ -264,9 +264,9 @@ class Entry(Model):
         """Take fields that are absent from the entry that `like` names."""
         if not isinstance(value, dict) or not value.get("like"):
             return value
-        if not isinstance(value["like"], str) or not (found := named_in_catalogue(value["like"])):
+        if not isinstance(value["like"], str) or not (alike := named_in_catalogue(value["like"])):
             raise ValueError(f"like: must be a kind of the catalogue: {', '.join(names())}")
-        base = found[0].model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=LIKE)
+        base = alike[0].model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=LIKE)
         return {**_moved(base, value.get("moved")), **value}
 
     @property

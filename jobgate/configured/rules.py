@@ -186,9 +186,9 @@ def _needed(job: Job[Any], resource: str) -> Decimal:
     side, _, name = (f"requests.{resource}" if resource in _REQUESTS else resource).partition(".")
     amounts = [Decimal(0)]
     for task in job.tasks:
-        one = {"pods": Decimal(1)} if side == "pods" else {}
-        one = totals(task.template, side) if side in {"requests", "limits"} else one
-        amounts.append(max(task.replicas, 0) * one.get(name or side, Decimal(0)))
+        pod = {"pods": Decimal(1)} if side == "pods" else {}
+        pod = totals(task.template, side) if side in {"requests", "limits"} else pod
+        amounts.append(max(task.replicas, 0) * pod.get(name or side, Decimal(0)))
     waits = any(task.get("depends_on") is not None for task in job.tasks)
     return sum(amounts, Decimal(0)) if _entry(job).together and not waits else max(amounts)
 

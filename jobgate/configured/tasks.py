@@ -120,13 +120,13 @@ def elements(entry: Entry, document: Mapping[str, Any]) -> Iterator[Element]:
     for source in entry.tasks:
         for path, value in values_at(document, parsed(source.at or source.each or "")[1]):
             if source.at is not None:
-                found: Iterable[tuple[str, Path, Any]] = [] if value is None else [("", path, value)]
+                parts: Iterable[tuple[str, Path, Any]] = [] if value is None else [("", path, value)]
             elif isinstance(value, dict):
                 keys = source.keys or value
-                found = ((key, path.key(key), part) for key, part in value.items() if key in keys)
+                parts = ((key, path.key(key), part) for key, part in value.items() if key in keys)
             else:
-                found = (("", path / index, part) for index, part in enumerate(items(value)))
-            for key, place, part in found:
+                parts = (("", path / index, part) for index, part in enumerate(items(value)))
+            for key, place, part in parts:
                 element = Element(source, document, part, place, key)
                 if not source.when or any(element.get(path) is not None for path in source.when):
                     yield element

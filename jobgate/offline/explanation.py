@@ -133,10 +133,10 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
         return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
     if version is None or workload is not None or not verdict.reviewed:
         return workload
-    made = version.kind.creates or version.kind
-    if made.spec is not version.kind.spec:
+    job_kind = version.kind.creates or version.kind
+    if job_kind.spec is not version.kind.spec:
         return None  # its objects have no pods
-    return _job(made, version.up(document), version.up(verdict.document), namespace, options)
+    return _job(job_kind, version.up(document), version.up(verdict.document), namespace, options)
 
 
 def _job(

@@ -313,14 +313,14 @@ class JobReconciler:
                 created = self._caches.seen.resource(manifest["kind"])
                 await self._objects.create(created, manifest)
                 self._log_write(created, manifest, "create")
-            case Delete(found, foreground, force):
-                of = resource if found is document else self._caches.seen.resource(found["kind"])
-                await self._remove(of, found, "Foreground" if foreground else "Background", force=force)
-            case Patch(found, changes):
-                of = resource if found is document else self._caches.seen.resource(found["kind"])
-                stored = await self._objects.patch(of, found if found is document else _identity(found), changes)
-                self._log_write(of, found, "patch")
-                if found is document:
+            case Delete(target, foreground, force):
+                of = resource if target is document else self._caches.seen.resource(target["kind"])
+                await self._remove(of, target, "Foreground" if foreground else "Background", force=force)
+            case Patch(target, changes):
+                of = resource if target is document else self._caches.seen.resource(target["kind"])
+                stored = await self._objects.patch(of, target if target is document else _identity(target), changes)
+                self._log_write(of, target, "patch")
+                if target is document:
                     self._mark_outdated(key, document, stored)
                     return keep_job(subject.job.kind)({**stored})
             case SetState(state):
@@ -363,14 +363,14 @@ class JobReconciler:
         Each cache is a watch of its own: that what a deleted job owned is gone may be heard before the job's end.
         """
         metadata = subject.job.document["metadata"]
-        found = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
-        return found.get("uid") == metadata["uid"] and not found.get("deletionTimestamp")
+        stored = metadata_of(await self._objects.get(resource, metadata["name"], metadata["namespace"]) or {})
+        return stored.get("uid") == metadata["uid"] and not stored.get("deletionTimestamp")
 
     async def _is_own(self, subject: Subject, manifest: Mapping[str, Any]) -> bool:
         """Return whether an object that is not watched exists already and belongs to this job."""
         metadata = manifest["metadata"]
-        found = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
-        return found is not None and subject.crew.uid in controllers_of(found)
+        stored = await self._objects.get(CLAIMS, metadata["name"], metadata["namespace"])
+        return stored is not None and subject.crew.uid in controllers_of(stored)
 
     def _leaves_queue(self, subject: Subject, observed: Observed) -> bool:
         """Return whether a job leaves its queue now, or got no room because it lacked something.
@@ -406,15 +406,15 @@ class JobReconciler:
             self._outdated.setdefault(key, set()).add(version)
 
     async def _remove(
-        self, resource: Resource, found: Mapping[str, Any], propagation: str, *, force: bool = False
+        self, resource: Resource, target: Mapping[str, Any], propagation: str, *, force: bool = False
     ) -> None:
         try:
-            await self._objects.delete(resource, _identity(found), propagation, force=force)
+            await self._objects.delete(resource, _identity(target), propagation, force=force)
         except ApiError as error:
             if not (error.absent or error.conflict):
                 raise
             return  # it is gone, or was replaced
-        self._log_write(resource, found, "delete")
+        self._log_write(resource, target, "delete")
 
     async def _obstacle(
         self, key: JobKey, document: Mapping[str, Any], action: Action, errors: Sequence[ApiError | OSError]
@@ -482,8 +482,8 @@ class JobReconciler:
         event = reported.type, reported.reason, reported.message
         await write_job_event(self._objects, SOURCE, job, event, self._caches.clock(), reported.occurrence)
 
-    def _log_write(self, resource: Resource, found: Mapping[str, Any], action: str) -> None:
-        kind, metadata = str(found.get("kind")), found["metadata"]
+    def _log_write(self, resource: Resource, target: Mapping[str, Any], action: str) -> None:
+        kind, metadata = str(target.get("kind")), target["metadata"]
         self._metrics.writes.labels(_label(resource), action).inc()
         fields = {"object": f"{kind}/{metadata['name']}", "namespace": metadata.get("namespace", "")}
         _logger.info(action, extra={"fields": fields})
@@ -510,11 +510,11 @@ def starts_in(observed: Observed) -> float:
     return max((STARTS - age for age in ages if age >= 0), default=0.0)
 
 
-def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def difference(wanted: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the merge patch from one object to another; lists are replaced as a whole."""
-    patch: dict[str, Any] = dict.fromkeys(key for key in found if wanted.get(key) is None)
+    patch: dict[str, Any] = dict.fromkeys(key for key in observed if wanted.get(key) is None)
     for key, value in wanted.items():
-        has = found.get(key)
+        has = observed.get(key)
         if isinstance(value, Mapping):
             inner = difference(value, has if isinstance(has, Mapping) else {})
             if inner or not isinstance(has, Mapping):
@@ -524,7 +524,7 @@ def difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str,
     return patch
 
 
-def _identity(found: Mapping[str, Any]) -> Mapping[str, Any]:
+def _identity(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the identity of an object without its resourceVersion: others write its status all the time."""
-    metadata = found["metadata"]
+    metadata = document["metadata"]
     return {"metadata": {key: metadata[key] for key in ("name", "namespace", "uid")}}

@@ -49,8 +49,12 @@ def message(subject: Subject, observed: Observed, queue: str) -> bytes:
     crew, status = subject.crew, mapping(subject.job.document.get("status"))
     conditions = [entry for _, entry in objects(status.get("conditions"))]
     # The reason is in the state of a Volcano Job, whose conditions have a phase as their status.
-    why = mapping(status.get("state")) or next((one for one in conditions[::-1] if one.get("status") == "True"), {})
-    ran = next((one for one in conditions if "Running" in (one.get("type"), one.get("status"))), {})
+    why = mapping(status.get("state")) or next(
+        (condition for condition in conditions[::-1] if condition.get("status") == "True"), {}
+    )
+    ran = next(
+        (condition for condition in conditions if "Running" in (condition.get("type"), condition.get("status"))), {}
+    )
     pods = Counter[str]()
     for task in tasks_of(subject, look(subject, observed)).values():
         # Pods that have succeeded are counted even if they are gone.

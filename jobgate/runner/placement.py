@@ -125,14 +125,14 @@ def amounts_of(template: Mapping[str, Any]) -> Amounts:
     own = mapping(spec.get("resources"))
     overhead = read({"requests": spec.get("overhead")}, "requests", Path(), [])
     limits = read(own, "limits", Path(), [])
-    found: dict[str, Decimal] = {PODS: Decimal(1)}
+    amounts: dict[str, Decimal] = {PODS: Decimal(1)}
     for side in ("requests", "limits"):
         given = limits | totals(template, side) | read(own, side, Path(), [])
         for key, amount in overhead.items():
             if side == "requests" or given.get(key):
                 given[key] = given.get(key, Decimal(0)) + amount
-        found |= {f"{side}.{key}": amount for key, amount in given.items()}
-    return found
+        amounts |= {f"{side}.{key}": amount for key, amount in given.items()}
+    return amounts
 
 
 def needs_of(pod: Mapping[str, Any]) -> Counter[str]:

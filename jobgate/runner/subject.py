@@ -302,7 +302,11 @@ class PodSeen:
     def begun(self) -> bool:
         """Whether a container of it has started."""
         states = (mapping(status.get("state")) for status in self.all_containers)
-        return self.phase != "Pending" or self.restarts > 0 or any({"running", "terminated"} & {*one} for one in states)
+        return (
+            self.phase != "Pending"
+            or self.restarts > 0
+            or any({"running", "terminated"} & {*state} for state in states)
+        )
 
     @property
     def restarts(self) -> int:

@@ -98,8 +98,8 @@ def causes_of_pods(
             key = cause.topic, cause.what[:_LIMIT]
             causes.setdefault(key, cause)
             names.setdefault(key, []).append(name)
-    found = [cause._replace(what=key[1], pods=tuple(names[key])) for key, cause in causes.items()]
-    return found, min(due, default=None)
+    merged = [cause._replace(what=key[1], pods=tuple(names[key])) for key, cause in causes.items()]
+    return merged, min(due, default=None)
 
 
 def _cause(pod: PodSeen, unadmitted: Mapping[str, str], crashes: int) -> tuple[Cause | None, datetime | None]:

@@ -228,14 +228,14 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
     observed, seen = situation.observed, situation.seen
     nodes, running = seen.all(NODES), seen.all(PODS) if Ref(PODS) in seen.lists else None
     pods = {text(metadata_of(pod).get("name")): PodSeen(pod, 0) for pod in observed.pods}
-    found, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
-    by_topic = (cause for cause in in_order(found) if cause.topic in {Topic.NODES, Topic.GANG})
+    causes, _ = causes_of_pods(pods.items(), observed.now, observed.unadmitted, crashes=1)
+    by_topic = (cause for cause in in_order(causes) if cause.topic in {Topic.NODES, Topic.GANG})
     unscheduled = {name: cause.what for cause in by_topic for name in cause.pods}
     unplaced = [(name, spec_of(pods[name].document)) for name in unscheduled]
     lacking = [*causes_of_nodes(unplaced, nodes or (), running)] if nodes is not None else []
     yield from (cause._replace(detail=f"the scheduler reports: {unscheduled[cause.pods[0]]}") for cause in lacking)
     known = {name for cause in lacking for name in cause.pods}
-    for cause in found:
+    for cause in causes:
         names = tuple(name for name in cause.pods if name not in known)
         pod, detail = pods[cause.pods[0]].document, cause.detail
         fix = cause.fix or "; ".join(fix for words, fix in REPORTED.items() if words in cause.what)
@@ -251,7 +251,7 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
         yield cause._replace(what=f"{', '.join(cause.pods)}: {cause.what}", pods=())
     if not all(spec_of(pod).get("nodeName") for pod in observed.pods) or not pods:
         yield from filter(None, map(cause_of_group, observed.groups))
-    held = {name for cause in found for name in cause.pods}
+    held = {name for cause in causes for name in cause.pods}
     yield from (cause for name, pod in pods.items() if name not in held for cause in _of_node(situation, name, pod))
 
 

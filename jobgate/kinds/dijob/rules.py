@@ -112,10 +112,10 @@ def _stored(context: Context, field: str) -> dict[str, Any]:
     """
     old = context.old or {}
     tasks = spec_of(old).get("tasks") if has_started(mapping(old.get("status"))) else ()
-    found = {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
+    stored = {text(task.get("name")): task.get(field) for _, task in objects(tasks)}
     scale = mapping(spec_of(old).get("scale"))
     scaled = {text(scale.get("task")): scale.get("replicas")} if field == "replicas" else {}
-    return found | {name: value for name, value in scaled.items() if name in found}
+    return stored | {name: value for name, value in scaled.items() if name in stored}
 
 
 @rule(updates=True)

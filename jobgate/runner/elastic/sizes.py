@@ -17,8 +17,8 @@ from webhook.values import labels_of, mapping, text, whole
 
 def sizes_now(bounds: Mapping[str, Bounds], state: RunState, batches: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Return the sizes of elastic tasks. A job that waits has its minimum, one that was not elastic its size."""
-    made = {text(labels_of(batch).get(TASK_LABEL)) for batch in batches}
-    sizes = {name: own.replicas if name in made else own.low for name, own in bounds.items()}
+    created = {text(labels_of(batch).get(TASK_LABEL)) for batch in batches}
+    sizes = {name: own.replicas if name in created else own.low for name, own in bounds.items()}
     if not state.admitted:
         return {name: own.low for name, own in bounds.items()}
     return {name: own.clamp(state.sizes.get(name, sizes[name])) for name, own in bounds.items()}

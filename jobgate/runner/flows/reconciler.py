@@ -116,9 +116,9 @@ class FlowReconciler:
             job = await self._client.create(_JOB, manifest)
         except ApiError as error:
             if error.exists:
-                found = await self._client.get(_JOB, name, manifest["metadata"]["namespace"])
-                mine = found is not None and uid_of(flow) in controllers_of(found)  # and the cache lacks it
-                return (found, "") if mine else (None, f"Job {name} exists, and is not of this JobFlow: delete it")
+                stored = await self._client.get(_JOB, name, manifest["metadata"]["namespace"])
+                mine = stored is not None and uid_of(flow) in controllers_of(stored)  # and the cache lacks it
+                return (stored, "") if mine else (None, f"Job {name} exists, and is not of this JobFlow: delete it")
             if error.code >= HTTPStatus.INTERNAL_SERVER_ERROR or error.code == HTTPStatus.TOO_MANY_REQUESTS:
                 raise
             return None, f"Job {name} cannot be created: {error.message or error}"

@@ -299,10 +299,10 @@ def pool_keys(job: Entry) -> tuple[PoolKey, ...]:
 
 def _pools(queues: Queues, namespaces: Mapping[str, Amounts]) -> dict[PoolKey, Pool]:
     """Return the pools by what shares them and its name."""
-    found = {_ALL: _pool("the quota of all queues", queues.quota)}
-    found |= {("queue", name): _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
+    pools = {_ALL: _pool("the quota of all queues", queues.quota)}
+    pools |= {("queue", name): _pool(f"queue {name}", queue.quota) for name, queue in queues.queues.items()}
     whose = "the ResourceQuota of namespace {}, without what others use,"
-    return found | {("namespace", name): _pool(whose.format(name), quota) for name, quota in namespaces.items()}
+    return pools | {("namespace", name): _pool(whose.format(name), quota) for name, quota in namespaces.items()}
 
 
 def _pool(called: str, capacity: Amounts) -> Pool:
@@ -329,11 +329,11 @@ def _place(before: int, queue: str) -> str:
 
 def sum_of(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
     """Return the sum of requests, each with its number of pods."""
-    found: dict[str, Decimal] = {}
-    for one, times in parts:
-        for name, amount in one.items():
-            found[name] = found.get(name, Decimal(0)) + amount * times
-    return found
+    total: dict[str, Decimal] = {}
+    for amounts, times in parts:
+        for name, amount in amounts.items():
+            total[name] = total.get(name, Decimal(0)) + amount * times
+    return total
 
 
 def shown(amount: Decimal) -> str:

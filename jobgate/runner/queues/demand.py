@@ -86,7 +86,7 @@ class Demand:
         """Roughly the memory that it takes, in bytes."""
         names = (name for amounts in (*self.pods.values(), self.total) for name in amounts)
         texts = (self.queue, self.gate, *self.classes, *self.pods, *names, *self.shapes.values())
-        return sum(ENTRY_BYTES + len(one) for one in texts)
+        return sum(ENTRY_BYTES + len(part) for part in texts)
 
 
 def demand_of(subject: Subject, *, shapes: bool = False) -> Demand:
@@ -134,7 +134,7 @@ def left_to_jobs(quotas: Iterable[Mapping[str, Any]], present: Amounts) -> Amoun
     `present` is what pods of jobs use by now; the rest of what is used is used by others. A quota with scopes counts
     some pods only, and is left to the API server.
     """
-    found: dict[str, Decimal] = {}
+    left: dict[str, Decimal] = {}
     for quota in quotas:
         spec, status = spec_of(quota), mapping(quota.get("status"))
         if spec.get("scopes") or spec.get("scopeSelector"):
@@ -142,8 +142,8 @@ def left_to_jobs(quotas: Iterable[Mapping[str, Any]], present: Amounts) -> Amoun
         used = _read(mapping(status.get("used")))
         for name, hard in _read(mapping(status.get("hard")) or mapping(spec.get("hard"))).items():
             others = max(used.get(name, Decimal(0)) - present.get(name, Decimal(0)), Decimal(0))
-            found[name] = min(hard - others, found.get(name, hard - others))
-    return found
+            left[name] = min(hard - others, left.get(name, hard - others))
+    return left
 
 
 def _read(given: Mapping[str, Any]) -> dict[str, Decimal]:

@@ -47,33 +47,37 @@ class _File(_Model):
 
 
 def read_queues(content: str) -> Queues:
-    """Return the queues that a file says. There is always one called `default`.
+    """Return the queues in a file, and the queue `default` in any case.
 
     Raises:
-        InvalidQueues: it says none.
+        InvalidQueues: the file has none, or an invalid one.
     """
     try:
         document = read_value(content.encode(), "the file")
     except UnreadableManifest as error:
         raise InvalidQueues(f"line {error.line}, column {error.column}: {error.message}") from None
     try:
-        found = _File.model_validate(document)
+        written = _File.model_validate(document)
     except ValidationError as error:
-        raise InvalidQueues("; ".join(f"{_path(one['loc'])}: {_sentence(one)}" for one in error.errors())) from None
-    if faults := list(_faults(found)):
+        raise InvalidQueues(
+            "; ".join(f"{_path(fault['loc'])}: {_sentence(fault)}" for fault in error.errors())
+        ) from None
+    if faults := list(_faults(written)):
         raise InvalidQueues("; ".join(faults))
     queues = {
-        one.name: Queue(one.weight, _amounts(one.quota), one.order, one.max_wait_seconds, one.elastic, one.notify)
-        for one in found.queues
+        each.name: Queue(
+            each.weight, _amounts(each.quota), each.order, each.max_wait_seconds, each.elastic, each.notify
+        )
+        for each in written.queues
     }
     queues = queues if DEFAULT in queues else {**queues, DEFAULT: Queue()}
-    return Queues(queues, found.selector, _amounts(found.quota), found.hold_seconds)
+    return Queues(queues, written.selector, _amounts(written.quota), written.hold_seconds)
 
 
-def _faults(found: _File) -> Iterator[str]:
-    yield from _quota_faults("quota", found.quota)
+def _faults(written: _File) -> Iterator[str]:
+    yield from _quota_faults("quota", written.quota)
     first: dict[str, int] = {}
-    for index, queue in enumerate(found.queues):
+    for index, queue in enumerate(written.queues):
         place = f"queues[{index}]"
         if fault := dns_subdomain(queue.name):
             yield f"{place}.name: Invalid value: {queue.name!r}: {fault}"
@@ -102,11 +106,11 @@ def _quota_faults(place: str, quota: Mapping[str, str | int | float]) -> Iterato
 
 
 def _amounts(quota: Mapping[str, str | int | float]) -> Amounts:
-    found: dict[str, Decimal] = {}
+    amounts: dict[str, Decimal] = {}
     for name, value in quota.items():
         if full := resource(name):
-            found[full] = parse(value)
-    return found
+            amounts[full] = parse(value)
+    return amounts
 
 
 def _path(steps: tuple[int | str, ...]) -> str:

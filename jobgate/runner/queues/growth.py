@@ -47,7 +47,7 @@ class Verdict:
 
 def requests_of(batches: Iterable[Mapping[str, Any]]) -> Amounts:
     """Return the resources that the pods of batch Jobs request."""
-    return sum_of((_asks(one), _size(one)) for one in batches)
+    return sum_of((_asks(batch), _size(batch)) for batch in batches)
 
 
 def wanted(demand: Demand, sight: Sight) -> Amounts:
@@ -58,18 +58,18 @@ def wanted(demand: Demand, sight: Sight) -> Amounts:
     parts: list[tuple[Amounts, int]] = []
     for name, pod in demand.pods.items():
         size, batch = demand.sizes[name], sight.tasks[name].batch
-        made = [(_asks(batch), max(size, _size(batch)))] if batch is not None else []
-        parts.append((most(*(sum_of([one]) for one in ((pod, size), *made))), 1))
+        current = [(_asks(batch), max(size, _size(batch)))] if batch is not None else []
+        parts.append((most(*(sum_of([part]) for part in ((pod, size), *current))), 1))
     now = requests_of([*sight.old, *(task.batch for task in sight.tasks.values() if task.batch is not None)])
     return most(now, sum_of(parts), {} if parts else demand.total)
 
 
 def most(*several: Amounts) -> Amounts:
     """Return the greatest amount of each resource."""
-    found: dict[str, Decimal] = {}
-    for name, amount in (item for one in several for item in one.items()):
-        found[name] = max(amount, found.get(name, amount))
-    return found
+    greatest: dict[str, Decimal] = {}
+    for name, amount in (item for amounts in several for item in amounts.items()):
+        greatest[name] = max(amount, greatest.get(name, amount))
+    return greatest
 
 
 def covers(has: Amounts, asks: Amounts) -> bool:
