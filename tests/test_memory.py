@@ -102,9 +102,9 @@ def controller() -> Any:
 
 
 def runner() -> Any:
-    settings = RunnerSettings(
-        "svc", QueueingArguments(system=System.VOLCANO), queues=read_queues("queues: [{name: a}]"), flows=True
-    )
+    queues = read_queues("queues: [{name: a}]")
+    queueing = QueueingArguments(system=System.VOLCANO)
+    settings = RunnerSettings("svc", queueing, queues=queues, flows=True, elastic_nodes=True)
     return RunnerController(Hostile(), installed(), settings, ControllerMetrics()).work()
 
 
