@@ -40,6 +40,26 @@ class Malformed(Exception):
     """The body is not an AdmissionReview v1: a mistake of the caller, not of the user. Answered with HTTP 400."""
 
 
+def read_request(review: Any, envelope: type[Struct], name: str) -> Any:
+    """Return the request of a review by the API server.
+
+    Args:
+        review: the JSON of the review.
+        envelope: the type of the review, with a `request` that has a `uid`.
+        name: its apiVersion and kind, for the message.
+
+    Raises:
+        Malformed: it is not such a review; the message says why.
+    """
+    try:
+        request = convert(review, envelope).request  # type: ignore[attr-defined]
+    except (MsgspecError, ValueError) as error:  # ValueError: half a surrogate pair has no UTF-8
+        raise Malformed(line(f"the body must be an {name}: {error}")) from None
+    if not request.uid.isprintable():
+        raise Malformed("request.uid must be printable")
+    return request
+
+
 class Request(Struct, frozen=True):
     """The request of an AdmissionReview.
 
@@ -75,12 +95,7 @@ class Request(Struct, frozen=True):
         Raises:
             Malformed: it is not an AdmissionReview v1; the message says why.
         """
-        try:
-            request = convert(review, _Review).request
-        except (MsgspecError, ValueError) as error:  # ValueError: half a surrogate pair has no UTF-8
-            raise Malformed(line(f"the body must be an {API_VERSION} {KIND}: {error}")) from None
-        if not request.uid.isprintable():
-            raise Malformed("request.uid must be printable")
+        request: _Request = read_request(review, _Review, f"{API_VERSION} {KIND}")
         return cls(
             request.uid,
             f"{request.kind.group}/{request.kind.version}" if request.kind.group else request.kind.version,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import Meta, MsgspecError, Struct, convert, field
+from msgspec import Meta, Struct, field
 
-from webhook.admission import UID_LIMIT, Malformed
+from webhook.admission import UID_LIMIT, read_request
 from webhook.context import never
 from webhook.kind import Kind, Registry
 from webhook.text import first_of, line, short
@@ -46,12 +46,7 @@ class ConversionRequest(Struct, frozen=True):
         Raises:
             Malformed: it is not a ConversionReview v1; the message says why.
         """
-        try:
-            request = convert(review, _Review).request
-        except (MsgspecError, ValueError) as error:  # ValueError: half a surrogate pair has no UTF-8
-            raise Malformed(line(f"the body must be an {API_VERSION} {KIND}: {error}")) from None
-        if not request.uid.isprintable():
-            raise Malformed("request.uid must be printable")
+        request: ConversionRequest = read_request(review, _Review, f"{API_VERSION} {KIND}")
         return request
 
 
