@@ -53,15 +53,15 @@ class Job:
 
 def jobs(seed: int) -> list[Job]:
     """Return the jobs of a run, in the order in which they come. Three of four are elastic."""
-    random, found = Random(seed), list[Job]()
+    random, jobs = Random(seed), list[Job]()
     for number in range(JOBS):
         size = random.choice([1, 2, 2, 4, 4, 8])
         low, high = (max(size // 2, 1), 2 * size) if random.random() < 0.75 else (size, size)
         queue = random.choices([*QUOTAS], [5, 3, 2])[0]
         created = START + timedelta(seconds=random.uniform(0, HOUR * 0.7))
         work = size * random.uniform(120, 1000)
-        found.append(Job(f"j{number}", queue, size, low, high, work, created, random.choice([0, 0, 1])))
-    return sorted(found, key=lambda job: job.created)
+        jobs.append(Job(f"j{number}", queue, size, low, high, work, created, random.choice([0, 0, 1])))
+    return sorted(jobs, key=lambda job: job.created)
 
 
 def amounts(gpus: int) -> dict[str, Decimal]:
@@ -128,17 +128,26 @@ def _elastic(job: Job, entry: Entry, now: datetime) -> ElasticJob:
 def table(seeds: range) -> str:
     """Return the means over runs of these seeds as a table."""
     rows = [["", "fixed size", "elastic"]]
-    found = [[simulated(seed, elastic=elastic) for seed in seeds] for elastic in (False, True)]
+    results = [[simulated(seed, elastic=elastic) for seed in seeds] for elastic in (False, True)]
     figures: list[tuple[str, Callable[[list[Result]], str]]] = [
-        ("GPUs in use, of those of all queues, in the hour", lambda each: f"{fmean(one.used for one in each):.0%}"),
-        (f"jobs done in the hour, of {JOBS}", lambda each: f"{fmean(one.done for one in each):.0f}"),
-        ("until a job began: mean", lambda each: f"{fmean(fmean(one.waits) for one in each):.0f} s"),
-        ("until a job began: 95 of 100", lambda each: f"{fmean(quantiles(one.waits, n=20)[18] for one in each):.0f} s"),
-        ("until a job began: the longest of all runs", lambda each: f"{max(max(one.waits) for one in each):.0f} s"),
-        ("from its creation to its end: mean", lambda each: f"{fmean(fmean(one.took) for one in each):.0f} s"),
-        ("steps of all jobs", lambda each: f"{fmean(one.steps for one in each):.0f}"),
+        (
+            "GPUs in use, of those of all queues, in the hour",
+            lambda each: f"{fmean(result.used for result in each):.0%}",
+        ),
+        (f"jobs done in the hour, of {JOBS}", lambda each: f"{fmean(result.done for result in each):.0f}"),
+        ("until a job began: mean", lambda each: f"{fmean(fmean(result.waits) for result in each):.0f} s"),
+        (
+            "until a job began: 95 of 100",
+            lambda each: f"{fmean(quantiles(result.waits, n=20)[18] for result in each):.0f} s",
+        ),
+        (
+            "until a job began: the longest of all runs",
+            lambda each: f"{max(max(result.waits) for result in each):.0f} s",
+        ),
+        ("from its creation to its end: mean", lambda each: f"{fmean(fmean(result.took) for result in each):.0f} s"),
+        ("steps of all jobs", lambda each: f"{fmean(result.steps for result in each):.0f}"),
     ]
-    return piped([*rows, *([title, *(figure(each) for each in found)] for title, figure in figures)])
+    return piped([*rows, *([title, *(figure(each) for each in results)] for title, figure in figures)])
 
 
 def main() -> None:
