@@ -126,7 +126,7 @@ async def _rewrite(client: Client, resource: Resource, item: Mapping[str, Any]) 
 async def _annotate(client: Client, stored: StoredVersions, text: str | None) -> Mapping[str, Any]:
     """Store the progress in the annotation of the CRD, or remove it; return the CRD."""
     crd = await client.get(DEFINITIONS, stored.name)
-    if crd is None or not StoredVersions.of(crd).beginning == stored.beginning:
+    if crd is None or StoredVersions.of(crd).beginning != stored.beginning:
         raise CannotMigrate(f"{stored.name} has changed since the migration began: migrate it again")
     if text is None and PROGRESS not in mapping(crd["metadata"].get("annotations")):
         return crd

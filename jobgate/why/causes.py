@@ -80,6 +80,11 @@ class Situation:
     home: str
 
     @cached_property
+    def dead_nodes(self) -> set[str]:
+        """The nodes whose kubelets do not report that they are ready, of those that may be read."""
+        return {text(metadata_of(node).get("name")) for node in self.seen.all(NODES) or () if not is_ready(node)}
+
+    @cached_property
     def subject(self) -> Subject | None:
         """The job as the runner reads it; None if the runner cannot run it."""
         return read(self.kind, self.document) if runner_of(self.kind) else None
@@ -258,7 +263,6 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
 def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
     """Yield what keeps a pod that has a node from running."""
     node, event = text(spec_of(pod.document).get("nodeName")), situation.events.get(pod.uid, {})
-    dead = {metadata_of(each).get("name") for each in situation.seen.all(NODES) or () if not is_ready(each)}
     warning = f"{event.get('reason')}: {event.get('message')}" if event.get("type") == "Warning" else ""
     runs = [
         (f"init container {status.get('name')} runs since {since}", status.get("ready"))
@@ -267,7 +271,7 @@ def _of_node(situation: Situation, name: str, pod: PodSeen) -> Iterator[Cause]:
     ]
     if not node or not pod.is_live:
         return
-    if node in dead:
+    if node in situation.dead_nodes:
         yield Cause(Topic.NODE, f"node {node} is not ready", pods=(name,))
     elif pod.phase == "Pending" and (runs or warning):
         yield Cause(Topic.CONTAINER, runs[0][0] if runs else warning, pods=(name,))
