@@ -13,7 +13,7 @@ from jobgate.jobs.defaults import fill, fill_each, limit_what_is_not_shared
 from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.fields import PLUGINS_DOC, Plugins
 from jobgate.jobs.job import Job
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.members import Members
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy
@@ -53,6 +53,7 @@ from webhook import (
     NotFound,
     Notice,
     NotSupported,
+    Object,
     Operation,
     OtherVersion,
     Path,
@@ -83,6 +84,7 @@ __all__ = [
     "Clean",
     "Context",
     "Crew",
+    "CustomKind",
     "Declared",
     "Default",
     "DependsOn",
@@ -103,6 +105,7 @@ __all__ = [
     "NotFound",
     "NotSupported",
     "Notice",
+    "Object",
     "ObjectType",
     "Operation",
     "Operator",

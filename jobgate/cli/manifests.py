@@ -25,7 +25,7 @@ from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import installed
 from jobgate.limits import PODS_LIMIT
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
@@ -191,7 +191,7 @@ def _certificates(pem: bytes) -> bytes:
     return pem
 
 
-def _files(kinds: Registry[JobKind], folder: Path, *, check: bool) -> None:
+def _files(kinds: Registry[CustomKind], folder: Path, *, check: bool) -> None:
     files = committed(kinds)
     if not check:
         for path in write(files, folder):

@@ -20,7 +20,7 @@ import click
 from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
 from jobgate.cli.settings import BIND, CREDENTIALS, DENY, HEALTH_PORT, Configured, in_cluster, installation, setting
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.serving.reload import settings_reloaders
 
@@ -252,7 +252,7 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
     return True
 
 
-def _compile(kinds: Iterable[JobKind]) -> None:
+def _compile(kinds: Iterable[CustomKind]) -> None:
     """Compile the schemas and models, so that the first requests need not wait for it."""
     for kind in kinds:
         kind.spec.model_rebuild()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from jobgate.jobs.context import Settings
-    from jobgate.jobs.kind import JobKind
+    from jobgate.jobs.kind import CustomKind, JobKind
     from jobgate.plugins import Arguments, Plugin
     from jobgate.plugins.queueing import QueueingArguments
     from jobgate.serving.reload import KindFile
@@ -46,7 +46,7 @@ class Configured:
     """The settings of an installation."""
 
     settings: Settings
-    kinds: Registry[JobKind]
+    kinds: Registry[CustomKind]
     kind_files: tuple[KindFile, ...] = ()
 
 
@@ -55,8 +55,8 @@ def _configured(  # noqa: PLR0913 - a setting each
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
     offered: Mapping[str, Plugin[Any]] | None,
-    kinds: Registry[JobKind] | None,
-    more_kinds: Sequence[JobKind] = (),
+    kinds: Registry[CustomKind] | None,
+    more_kinds: Sequence[CustomKind] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -149,7 +149,7 @@ def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     return {name: plugin for name, plugin in installed().items() if name not in values}
 
 
-def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind] | None:
+def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[CustomKind] | None:
     """Return all kinds except the named ones; None for all."""
     if not values:
         return None
@@ -222,11 +222,12 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
         return values
     from pydantic.alias_generators import to_camel
 
+    from jobgate.jobs.kind import job_kinds
     from jobgate.jobs.operator import Operator
     from jobgate.kinds import installed
     from jobgate.rules.ignored import FIELDS
 
-    kinds = installed()
+    kinds = job_kinds(installed())
     for value in values:
         plural = value.partition("/")[0]
         operators = [kind.operator for kind in kinds if kind.plural == plural]
@@ -317,7 +318,7 @@ def installation_fields(values: BinaryIO | None) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in given.items()}
 
 
-def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:
+def in_cluster(kinds: Iterable[CustomKind], deny: Collection[str] = ()) -> Registry[CustomKind]:
     """Return the kinds for a cluster; see `installable`."""
     from jobgate.configured.catalogue import installable
     from webhook import Registry

@@ -1,4 +1,4 @@
-"""The kinds of job: the built-in ones, one folder each, and those of installed packages.
+"""The kinds: the built-in ones, one folder each, and those of installed packages.
 
 A package adds a kind by the entry point `jobgate.kinds`: its value is what `bind` returns. No other code names a
 kind, except the importer and one default of the command line.
@@ -13,7 +13,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from jobgate.jobs.kind import JobKind
+    from jobgate.jobs.kind import CustomKind, JobKind
     from webhook import Registry
 
 __all__ = ["BUILT_IN", "ENTRY_POINT", "built_in", "installed"]
@@ -39,19 +39,19 @@ def built_in() -> tuple[JobKind, ...]:
     return tuple(kind for kind in map(resolve_name, BUILT_IN.values()) if kind.creates is None)
 
 
-def installed() -> Registry[JobKind]:
+def installed() -> Registry[CustomKind]:
     """Return the built-in kinds and those of installed packages.
 
     Raises:
-        jobgate.packages.Unusable: the kind of a package cannot be loaded, or is not a `JobKind`.
+        jobgate.packages.Unusable: the kind of a package cannot be loaded, or is not a `CustomKind`.
         ValueError: two kinds have the same name.
     """
     # Not at the top: the command reads only `BUILT_IN` to find out whether a file has a job.
-    from jobgate.jobs.kind import JobKind
+    from jobgate.jobs.kind import CustomKind
     from jobgate.packages import provided
     from webhook import Registry
 
-    return Registry(provided(ENTRY_POINT, JobKind), {name: partial(_loaded, at) for name, at in BUILT_IN.items()})
+    return Registry(provided(ENTRY_POINT, CustomKind), {name: partial(_loaded, at) for name, at in BUILT_IN.items()})
 
 
 def _loaded(place: str) -> JobKind:

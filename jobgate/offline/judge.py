@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from crdgen.evaluate.stored import stored_object
 from jobgate.configured.catalogue import near
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline.files import is_item, is_namespace
 from jobgate.offline.spelling import suggestion
@@ -63,7 +63,7 @@ class ReviewOptions:
         objects: other objects of the cluster.
     """
 
-    kinds: Registry[JobKind]
+    kinds: Registry[CustomKind]
     operation: Operation = Operation.CREATE
     namespace: str = "default"
     user: str = ""
@@ -197,7 +197,7 @@ def _not_reviewed(document: Mapping[str, Any], why: str, rule: str = "") -> Verd
     return Verdict(allowed=True, document=document, findings=((rule, Notice("", why)),), reviewed=False)
 
 
-def _failure(kind: JobKind, error: Exception) -> Cause:
+def _failure(kind: CustomKind, error: Exception) -> Cause:
     """Return the cause for which an object is denied if a rule or a default raises an error.
 
     In a cluster, the webhook answers 500, and the API server denies the object.
@@ -224,7 +224,7 @@ def _near_catalogue(document: Mapping[str, Any]) -> Verdict | None:
     return _not_reviewed(document, f"not reviewed: {kind} of {api_version} is not described, but of {versions}")
 
 
-def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
+def _of_no_kind(document: dict[str, Any], kinds: Registry[CustomKind]) -> Verdict:
     """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
     names = [*kinds.names(), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for api_version, kind in names)
@@ -248,7 +248,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
 
 
 def _review(
-    phase: Phase, kind: JobKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
+    phase: Phase, kind: CustomKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
     request = Request(
         uid="offline",
