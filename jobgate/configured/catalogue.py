@@ -44,7 +44,7 @@ class Catalogued(Registry[JobKind]):
     """Kinds, and those of the catalogue that are asked for; `crds` by name give configured kinds their schemas."""
 
     def __init__(self, kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()})
+        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()}, kinds.lacking)
         self._crds = crds or {}
 
     def _loaded(self, kinds: Registry[JobKind], name: tuple[str, str]) -> JobKind:
