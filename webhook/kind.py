@@ -281,14 +281,21 @@ K_co = TypeVar("K_co", bound=Kind, covariant=True)
 class Registry(Generic[K_co]):
     """The kinds that are served, by GroupVersionKind.
 
+    Attributes:
+        lacking: a sentence for each kind that is missing because it cannot be loaded.
+
     Raises:
         ValueError: two kinds have the same GroupVersionKind or the same plural.
     """
 
     def __init__(
-        self, kinds: Iterable[K_co], later: Mapping[tuple[str, str], Callable[[], K_co]] | None = None
+        self,
+        kinds: Iterable[K_co],
+        later: Mapping[tuple[str, str], Callable[[], K_co]] | None = None,
+        lacking: Iterable[str] = (),
     ) -> None:
         """Hold kinds, and before them those that are loaded when they are asked for, by `apiVersion` and `kind`."""
+        self.lacking = tuple(lacking)
         self._kinds: dict[tuple[str, str], K_co] = {}
         self._later = dict(later or {})
         self._names = list(self._later)
@@ -315,7 +322,7 @@ class Registry(Generic[K_co]):
         Raises:
             ValueError: two kinds have the same name.
         """
-        return Registry((*self, *kinds))
+        return Registry((*self, *kinds), lacking=self.lacking)
 
     def names(self) -> list[tuple[str, str]]:
         """Return `apiVersion` and `kind` of each kind."""

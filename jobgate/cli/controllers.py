@@ -18,6 +18,7 @@ from jobgate.cli.settings import (
     HEALTH_PORT,
     Configured,
     in_cluster,
+    log_lacking,
     queueing_of,
     queues_text,
     running,
@@ -123,6 +124,7 @@ def control(
 
     _require(leader)
     log.configure()
+    log_lacking(configured.kinds)
     given = configured.settings
     settings = ControllerSettings(
         given.domain,
@@ -222,6 +224,7 @@ def run(  # noqa: PLR0913 - one argument an option
     given = configured.settings
     _require(leader, "" if given.runs else "--run is required, for example --run torchjobs.train.distributed.io")
     log.configure()
+    log_lacking(configured.kinds)
     waiting = queues_text(queues)
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:

@@ -46,7 +46,7 @@ class Catalogued(Registry[CustomKind]):
     """Kinds, and those of the catalogue that are asked for; `crds` by name give configured kinds their schemas."""
 
     def __init__(self, kinds: Registry[CustomKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()})
+        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()}, kinds.lacking)
         self._crds = crds or {}
 
     def _loaded(self, kinds: Registry[CustomKind], name: tuple[str, str]) -> CustomKind:

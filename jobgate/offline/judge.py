@@ -240,6 +240,8 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[CustomKind]) -> Verdic
     if get_close_matches(group, groups, cutoff=_NEAR):
         what = f"is not a kind of {api_version}; known kinds: {known}"
         return _denied(document, Invalid("kind", document.get("kind"), what))
+    if kinds.lacking and "." in group and not group.endswith(".k8s.io"):
+        return _denied(document, Cause("", f"is of no kind that is known; {'; '.join(kinds.lacking)}"))
     if is_namespace(document):
         return _not_reviewed(document, "not reviewed; its Pod Security labels apply to jobs in it")
     if named_in(template_of(document)) is not None:

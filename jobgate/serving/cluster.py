@@ -75,7 +75,7 @@ class ClusterView:
         ]
         self.enforces = settings is None or settings.enforces
         prerequisites = Prerequisites(self.cache, self.access, settings.runs if settings else ())
-        self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces)
+        self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces, lacking=kinds.lacking)
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)

@@ -34,6 +34,11 @@ class ServingMetrics(Metrics):
             ["resource"],
             registry=self.registry,
         )
+        self.unusable = Gauge(
+            "jobgate_unusable_packages",
+            "Kinds and plugins of installed packages that cannot be loaded: their objects are denied.",
+            registry=self.registry,
+        )
         self.lookups = Counter(
             "jobgate_pod_lookups",
             "Lookups of a pod's job, by kind and result (found, unasked, unknown, later, refused).",
