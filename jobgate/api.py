@@ -39,6 +39,7 @@ from jobgate.plugins import (
     Takes,
     Variable,
 )
+from jobgate.podchecks.quantity import parse as parse_quantity
 from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.updates import MayChange, Mutable
@@ -63,12 +64,14 @@ from webhook import (
     TooLong,
     TooMany,
     TypeInvalid,
+    UnknownObjects,
     User,
     rule,
 )
 
 if TYPE_CHECKING:
     from jobgate.installation.handbook import page
+    from jobgate.offline.files import FileObjects
     from jobgate.offline.judge import ReviewOptions, Verdict, judge
 
 __all__ = [
@@ -91,6 +94,7 @@ __all__ = [
     "Derived",
     "Draft",
     "Duplicate",
+    "FileObjects",
     "Forbidden",
     "Invalid",
     "Job",
@@ -133,6 +137,7 @@ __all__ = [
     "TooLong",
     "TooMany",
     "TypeInvalid",
+    "UnknownObjects",
     "User",
     "Variable",
     "Verdict",
@@ -146,6 +151,7 @@ __all__ = [
     "limit_what_is_not_shared",
     "looks_up",
     "page",
+    "parse_quantity",
     "rule",
     "set_condition",
     "shared_rules",
@@ -153,6 +159,7 @@ __all__ = [
 
 #: Imported when they are asked for: tests and documentation need them, and a kind does not wait for them.
 _LATER: Final = {
+    "FileObjects": "jobgate.offline.files",
     "ReviewOptions": "jobgate.offline.judge",
     "Verdict": "jobgate.offline.judge",
     "judge": "jobgate.offline.judge",

@@ -358,6 +358,14 @@ CRDS = click.option(
     callback=_crds,
     help="CRD of a kind of --kinds or of the catalogue, which gives its schema; repeatable. FILE may be a directory.",
 )
+CONTEXT = click.option(
+    "--context",
+    "known",
+    multiple=True,
+    metavar="FILE",
+    help="Objects of the cluster that rules look up: all of each resource and namespace that it has; repeatable. FILE "
+    "may be a directory, or - for standard input. Objects in PATHs are looked up, too.",
+)
 RUN = setting(
     "--run",
     multiple=True,

@@ -74,12 +74,13 @@ def _line(name: str, about: str) -> str:
 
 def _updates(kind: CustomKind) -> Iterator[str]:
     rule = next((rule for rule in kind.rules if isinstance(rule, UpdateRule)), None)
-    yield "## Changes of a stored job"
+    what = "job" if isinstance(kind, JobKind) else "object"
+    yield f"## Changes of a stored {what}"
     if rule is None:
         yield "Every field may change, as far as the rules hold afterwards."
         return
     yield (
-        "Fields that are not listed, or below a listed field, may not change after the job is stored. The most "
+        f"Fields that are not listed, or below a listed field, may not change after the {what} is stored. The most "
         "specific line applies."
     )
     rows = ((code(field), when.value) for field, when in rule.table.fields.items())

@@ -16,6 +16,7 @@ from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_meta
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import TYPE, Predicate, surely_fits
 from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Required, TooLong, TooMany, TypeInvalid
+from webhook.kind import Kind
 from webhook.values import value_at
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
@@ -236,7 +237,7 @@ def _with_type(
     return {**schema, "properties": properties, "required": sorted(required)}
 
 
-def shape_of(kind: CustomKind) -> Shape:
+def shape_of(kind: Kind) -> Shape:
     """Return the shape of a kind's objects; empty for a kind with another type of schema."""
     return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
 

@@ -16,6 +16,7 @@ from crdgen.evaluate.stored import stored_object
 from jobgate.configured.catalogue import near
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
+from jobgate.jobs.prerequisites import WATCHED
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline.files import is_item, is_namespace
 from jobgate.offline.spelling import suggestion
@@ -263,7 +264,20 @@ def _review(
         document=document,
         old_document=old,
     )
-    return review(request, phase, options.kinds, options.settings, options.objects)
+    return review(request, phase, options.kinds, options.settings, _Watched(kind, options.objects))
+
+
+class _Watched:
+    """The objects that a server of the kind would know. Implements `webhook.Objects`."""
+
+    def __init__(self, kind: CustomKind, objects: Objects) -> None:
+        self._watched, self._objects = {*kind.watches, *kind.reads, *WATCHED}, objects
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object; raises LookupError for a resource that no server would know."""
+        if resource not in self._watched:
+            raise LookupError(f"{resource} is not in `watches` of the kind, nor in @looks_up(…) of a rule")
+        return self._objects.get(resource, name, namespace)
 
 
 def _old(document: Mapping[str, Any], version: ServedVersion, options: ReviewOptions) -> dict[str, Any] | None:
