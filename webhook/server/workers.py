@@ -120,7 +120,7 @@ class Supervisor:
         """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
             stack.enter_context(log.batching())
-            answers = Answers(self._not_ready, self._exposition, self._offer() if self._offers_reviews else None)
+            answers = Answers(self._not_ready, self._exposition, offer=self._offer() if self._offers_reviews else None)
             await stack.enter_async_context(answering(answers, sockets.plain))
             logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
             keeping = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
