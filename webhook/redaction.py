@@ -25,7 +25,7 @@ _NAMED: Final = frozenset({"env", "httpHeaders"})
 _COPIES: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", "managedFields", "status"})
 _KEY: Final = "PRIVATE KEY"
 #: What the JSON of a patch contains if it may have to be masked: parts of the names above.
-_MARKS: Final = tuple(b"nv arg command cript entrypoint Data Headers PRIVATE managed applied status".split())
+_MARKS: Final = tuple(b"nv arg command script entrypoint Data Headers PRIVATE managed applied status".split())
 #: A shorter value is masked in messages only in quotes, and longer texts are searched for values.
 _SHORT, _LONG = 4, 40
 #: Most different values that messages are searched for.

@@ -1,4 +1,4 @@
-"""Who may read the reviews that a server keeps: whom RBAC allows to `get` the path `/reviews` of the API server.
+"""Which tokens may read the reviews that a server keeps: RBAC must allow `get` of the path `/reviews`.
 
 The token must be issued for this audience. The plain port is not encrypted: a token for the API server itself would be
 worth stealing there, and this one is good for nothing else.

@@ -3,7 +3,7 @@
 Most reviews keep a few names, and the patch if it surely has nothing to mask. For reviews with causes or warnings, the
 object is masked, so that a page can show them beside its lines. That takes longer than a fast review, so it is done
 later, in another thread, and for as many as a rate allows; until then, a fraction of a second, the request is held.
-Masked at once, it would delay the answer; masked when somebody reads it, secrets would stay in memory for hours.
+Masked at once, it would delay the answer; masked when it is read, secrets would stay in memory for hours.
 """
 
 from __future__ import annotations
