@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
+from msgspec import Struct
 
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.schema.look import mapping
@@ -41,8 +41,7 @@ def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """The settings of an installation."""
 
     settings: Settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -21,8 +20,7 @@ class OperatorProfile(Protocol):
         """The name of the operator in messages."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobKind(Kind):
+class JobKind(Kind, frozen=True, kw_only=True):
     """A kind of job.
 
     Attributes:
@@ -35,12 +33,12 @@ class JobKind(Kind):
         part: what a task is called in messages.
     """
 
-    resource: CustomResource | None = field(default=None, repr=False, compare=False)
+    resource: CustomResource | None = None
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
-    runner: Any = field(default=None, repr=False, compare=False)
+    runner: Any = None
     reads: tuple[str, ...] = ()
-    creates: JobKind | None = field(default=None, repr=False, compare=False)
+    creates: JobKind | None = None
     part: str = "task"
     how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 
