@@ -2,12 +2,12 @@
 
 import re
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from crdgen import CustomResource, Doc, Int32, Model, Names, PodTemplate, Version
 from jobgate.api import Registry, ReviewOptions, judge
