@@ -141,8 +141,8 @@ class Dispatcher:
     ) -> None:
         """Create a dispatcher that has decided nothing. `changed` is set when a job or one of its objects changes.
 
-        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas. Elastic
-        jobs grow only as far as nodes have room, if `nodes` is set.
+        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas. The room of
+        nodes counts for elastic jobs if `nodes` is set.
         """
         self._queues = queues
         self._caches = caches

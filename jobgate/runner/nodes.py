@@ -150,7 +150,7 @@ def _pod(stored: dict[str, Any]) -> _Pod:
     leaves = metadata_of(stored).get("deletionTimestamp")
     return _Pod(
         node,
-        _LEAVING if leaves else "".join(controllers_of(stored)),
+        _LEAVING if leaves else "".join(controllers_of(stored))[:36],  # a uid has no more
         -1 if index is None else index,
         Counter() if ended else needs_of(spec),
         waits=short and bool(_SHORT.match(text(scheduled(stored).get("message")))),

@@ -174,16 +174,16 @@ async def test_a_job_that_rests_or_starts_gives_its_part_later_and_no_other_does
     assert await sizes([node("a")], [*pods, member("w", 0)], [waits(1)], *jobs) == {}
 
 
-async def test_pods_that_leave_already_make_room_and_nothing_grows_into_it() -> None:
+async def test_pods_that_leave_already_make_room_and_nothing_grows_while_it_is_promised() -> None:
     leaving = member("e", 3, "a")
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    grows = elastic("f", 1)
+    nodes, grows = [node("a", labels={"zone": "a"}), node("b", "2")], elastic("f", 1)
     # A pod beyond the size of its job is deleted in a moment.
     for last in (leaving, member("e", 3, "a")):
-        pods = [*ON_A[:3], last, member("f", 0, "b"), member("w", 0)]
-        assert await sizes([node("a"), node("b", "2")], pods, [waits(1)], elastic("e", 3), grows) == {}
-    # The same without a job that waits.
-    assert await sizes([node("a"), node("b", "2")], pods[:-1], [], elastic("e", 3), grows) == {"f": 2}
+        pods = [*ON_A[:3], last, member("f", 0, "b"), member("w", 0, spec=TO_A)]
+        assert await sizes(nodes, pods, [waits(1, TO_A)], elastic("e", 3), grows) == {}
+        # The same without a job that waits.
+        assert await sizes(nodes, pods[:-1], [], elastic("e", 3), grows) == {"f": 2}
 
 
 async def test_pods_of_growth_wait_for_room_and_nobody_shrinks_for_them() -> None:
