@@ -40,9 +40,9 @@ def answer(
     missing: dict[Ref, Any] = {Ref(resource, "", "lab"): [] for resource in (EVENTS, CLAIMS, *WORKLOADS)}
     missing[Ref(NODES)] = NotChecked("this account cannot list nodes")
     seen = ClusterSnapshot(stored, _Lists({**missing, **refs}), clock=Reading(NOW, timedelta()))
-    kind = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
-    assert kind is not None
-    return explain(Situation(kind, world.job, seen, HOME))
+    of = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
+    assert isinstance(of, JobKind)
+    return explain(Situation(of, world.job, seen, HOME))
 
 
 class _Lists(dict[Ref, Any]):
