@@ -66,7 +66,7 @@ class Job:
 
 
 class History:
-    """Nodes and jobs without a cluster: what was told of pods is all that a decision knows."""
+    """Nodes and jobs without a cluster: what was reported of pods is all that a decision knows."""
 
     def __init__(self, seed: int) -> None:
         """Begin without jobs."""
@@ -80,7 +80,7 @@ class History:
         self.jobs: list[Job] = []
         self.count = 0
         self.known = Nodes()
-        self.told: dict[str, Any] = {}
+        self.reported: dict[str, Any] = {}
         self.steps: Counter[str] = Counter()
         self.reachable_since: dict[str, datetime] = {}
 
@@ -153,14 +153,14 @@ class History:
                     pod.why = FULL
         assert min(free.values()) >= 0
 
-    async def tell(self) -> None:
-        """Tell the caches of nodes what has changed of pods."""
+    async def report(self) -> None:
+        """Report to the caches of nodes what has changed of pods."""
         seen = {pod.name: self.document(job, pod) for job in self.jobs for pod in job.pods}
-        for key in self.told.keys() | seen.keys():
-            if seen.get(key) != self.told.get(key):
+        for key in self.reported.keys() | seen.keys():
+            if seen.get(key) != self.reported.get(key):
                 change = "DELETED" if key not in seen else "MODIFIED"
-                await self.known.pods._take(change, seen.get(key) or self.told[key])
-        self.told = seen
+                await self.known.pods._take(change, seen.get(key) or self.reported[key])
+        self.reported = seen
 
     def document(self, job: Job, pod: Pod) -> Any:
         """A pod as an object."""
@@ -183,7 +183,7 @@ class History:
 
     async def look(self) -> None:
         """Decide once as the runner does, and as another that has just begun, and carry it out."""
-        await self.tell()
+        await self.report()
         elastic = [
             ElasticJob(
                 job.key,
@@ -199,7 +199,7 @@ class History:
         ]
         steps = self.decided(self.known, elastic)
         if self.random.random() < 0.1:
-            again = await filled(self.documents(), self.random.sample([*self.told.values()], len(self.told)))
+            again = await filled(self.documents(), self.random.sample([*self.reported.values()], len(self.reported)))
             shuffled = self.random.sample(elastic, len(elastic))
             assert self.decided(again, shuffled) == steps, "another runner decides otherwise"
         self.check(steps)
