@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import parse_qs
 
@@ -97,7 +96,7 @@ class WorkerReviews:
         texts = [text for code, text in (each for each in answers if isinstance(each, tuple)) if code == HTTPStatus.OK]
         lists = [orjson.loads(text) for text in texts]
         items = [item for each in lists for item in each["items"] if item["id"] <= until]
-        found = sorted(((item["id"], item) for item in items), key=itemgetter(0))
+        found = sorted(((item["id"], item) for item in items), key=lambda each: each[0])
         chosen = found[:most] if last else found[-most:]
         parts = _first(((number, orjson.dumps(item)) for number, item in chosen), room)
         return list(parts), any(each["missed"] for each in lists)
