@@ -9,7 +9,7 @@ from jobgate.kinds import installed
 
 KINDS = installed()
 RUN = "dijobs.diengine.opendilab.org"
-SELECTOR = {
+SELECTOR: dict[str, Any] = {
     "matchLabels": {"channel": "canary"},
     "matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["web"]}],
 }
@@ -80,7 +80,7 @@ def test_selectors_of_pods_are_those_of_the_first_version() -> None:
 
 
 def test_names_are_those_that_the_objects_refer_to() -> None:
-    by_kind: dict[str, set[str]] = everywhere(second())
+    by_kind = everywhere(second())
     for each in second():
         reference = each.get("roleRef", {"kind": ""})
         if reference["kind"] == "ClusterRole":
