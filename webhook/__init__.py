@@ -30,7 +30,7 @@ from webhook.cause import (
     TooMany,
     TypeInvalid,
 )
-from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, Settings, User
+from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, Settings, UnknownObjects, User
 from webhook.draft import Draft
 from webhook.kind import ConvertedObject, Default, GroupVersionKind, Kind, Registry, UnknownField
 from webhook.object import Object
@@ -77,6 +77,7 @@ __all__ = [
     "TooMany",
     "TypeInvalid",
     "UnknownField",
+    "UnknownObjects",
     "User",
     "review",
     "rule",

@@ -274,19 +274,29 @@ def _checked(rule: object) -> Rule:
     return rule
 
 
-K = TypeVar("K", bound=Kind)
+J = TypeVar("J", bound=Kind)
+K_co = TypeVar("K_co", bound=Kind, covariant=True)
 
 
-class Registry(Generic[K]):
+class Registry(Generic[K_co]):
     """The kinds that are served, by GroupVersionKind.
+
+    Attributes:
+        lacking: a sentence for each kind that is missing because it cannot be loaded.
 
     Raises:
         ValueError: two kinds have the same GroupVersionKind or the same plural.
     """
 
-    def __init__(self, kinds: Iterable[K], later: Mapping[tuple[str, str], Callable[[], K]] | None = None) -> None:
+    def __init__(
+        self,
+        kinds: Iterable[K_co],
+        later: Mapping[tuple[str, str], Callable[[], K_co]] | None = None,
+        lacking: Iterable[str] = (),
+    ) -> None:
         """Hold kinds, and before them those that are loaded when they are asked for, by `apiVersion` and `kind`."""
-        self._kinds: dict[tuple[str, str], K] = {}
+        self.lacking = tuple(lacking)
+        self._kinds: dict[tuple[str, str], K_co] = {}
         self._later = dict(later or {})
         self._names = list(self._later)
         for kind in kinds:
@@ -299,33 +309,33 @@ class Registry(Generic[K]):
             self._kinds[kind.gvk.api_version, kind.kind] = kind
             self._names.append((kind.gvk.api_version, kind.kind))
 
-    def __iter__(self) -> Iterator[K]:
+    def __iter__(self) -> Iterator[K_co]:
         kinds = (self.get(*name) for name in self._names)
         return iter([kind for kind in kinds if kind is not None])
 
     def __len__(self) -> int:
         return len(self._names)
 
-    def plus(self, kinds: Iterable[K]) -> Registry[K]:
+    def plus(self, kinds: Iterable[J]) -> Registry[K_co | J]:
         """Return a registry with further kinds.
 
         Raises:
             ValueError: two kinds have the same name.
         """
-        return Registry((*self, *kinds))
+        return Registry((*self, *kinds), lacking=self.lacking)
 
     def names(self) -> list[tuple[str, str]]:
         """Return `apiVersion` and `kind` of each kind."""
         return list(self._names)
 
-    def get(self, api_version: str, kind: str) -> K | None:
+    def get(self, api_version: str, kind: str) -> K_co | None:
         """Return the kind of an object's `apiVersion` and `kind`, or None if it is not served."""
         name = api_version, kind
         if name in self._later:
             self._kinds[name] = self._later.pop(name)()
         return self._kinds.get(name)
 
-    def of_group(self, group: str) -> list[K]:
+    def of_group(self, group: str) -> list[K_co]:
         """Return the kinds of an API group."""
         kinds = (self.get(*name) for name in self.names() if name[0].rpartition("/")[0] == group)
         return [kind for kind in kinds if kind is not None]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +15,8 @@ import click
 from click.core import ParameterSource
 
 from jobgate import __version__
-from jobgate.cli.extras import BrokenInstallation, import_fault
-from jobgate.packages import Unusable
+from jobgate.cli.extras import import_fault
+from jobgate.packages import UnusablePackage
 
 __all__ = ["main"]
 
@@ -40,6 +43,7 @@ _SECTIONS = {
         "explain": _CommandEntry("explain:explain", "Show the pods of jobs."),
         "render": _CommandEntry("render:render", "Print what the runner would create for jobs."),
         "convert": _CommandEntry("convert:convert", "Convert objects to another version."),
+        "kinds": _CommandEntry("kinds:kinds", "List the kinds and plugins that are installed."),
         "import": _CommandEntry("importing:import_group", "Import jobs of other systems."),
     },
     "Commands for a cluster": {
@@ -97,14 +101,16 @@ class _Commands(click.Group):
                 formatter.write_dl([(name, entry.about) for name, entry in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call a command.
+        """Call a command, and print each warning of a broken package once.
 
         Raises:
-            click.ClickException: a package that the command needs is missing or overwritten, or an entry point of an
-                installed package is broken.
+            click.ClickException: a package that the command needs is missing or overwritten.
         """
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("default", UnusablePackage)
+                warnings.showwarning = partial(_show, warnings.showwarning)
+                return super().invoke(ctx)
         except click.BadParameter as error:
             if not _from_file(error):
                 raise
@@ -115,8 +121,16 @@ class _Commands(click.Group):
             if fault := import_fault(error, (entry and entry.extras) or "all"):
                 raise fault from error
             raise
-        except Unusable as error:
-            raise BrokenInstallation(str(error)) from error
+
+
+def _show(otherwise: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Print a warning of a broken package as one line."""
+    from webhook.text import line
+
+    if category is UnusablePackage:
+        click.echo(f"warning: {line(str(message))}", err=True)
+    else:
+        otherwise(message, category, *place)
 
 
 def _from_file(error: click.BadParameter) -> bool:

@@ -19,11 +19,13 @@ from jobgate.cli.settings import (
     NAMESPACE_SELECTOR,
     Configured,
     in_cluster,
+    log_lacking,
     queueing_of,
     queues_text,
     running,
     setting,
 )
+from jobgate.jobs.kind import job_kinds
 from jobgate.jobs.runner import REPLACE_LOST_AFTER, runner_of
 from jobgate.jobs.wiring import wired
 from jobgate.names import HTTP_ADDRESS
@@ -130,6 +132,7 @@ def control(
 
     _require(leader)
     log.configure()
+    log_lacking(configured.kinds)
     given = configured.settings
     settings = ControllerSettings(
         given.domain,
@@ -232,6 +235,7 @@ def run(  # noqa: PLR0913 - one argument an option
     given = configured.settings
     _require(leader, "" if given.runs else "--run is required, for example --run torchjobs.train.distributed.io")
     log.configure()
+    log_lacking(configured.kinds)
     waiting = queues_text(queues)
     queueing = queueing_of(given)
     if queues and queueing and queueing.system in QUEUES_PODS:
@@ -241,7 +245,7 @@ def run(  # noqa: PLR0913 - one argument an option
     found = read_queues(waiting) if waiting else None
     if notify is None and found and any(queue.notify for queue in found.queues.values()):
         raise click.UsageError("notifications are signed: queues with notify require --notify-secret")
-    kinds = [kind for kind in configured.kinds if kind.qualified_plural in given.runs]
+    kinds = [kind for kind in job_kinds(configured.kinds) if kind.qualified_plural in given.runs]
     server = None
     if served and (asking := [kind for kind in kinds if (runs := runner_of(kind)) and runs.server]):
         server = JobServer(asking[0], given.domain, leader.bind, *served)
@@ -255,7 +259,7 @@ def run(  # noqa: PLR0913 - one argument an option
         queues_file=queues,
         replace_lost_after=replace_lost_after,
         ignored_operators=frozenset(ignore_operator),
-        flows=any(kind.creates and kind.creates.qualified_plural in given.runs for kind in configured.kinds),
+        flows=any(kind.creates and kind.creates.qualified_plural in given.runs for kind in job_kinds(configured.kinds)),
         notify=notify,
         server=server.access if server else lambda: None,
         elastic_nodes=elastic_nodes,

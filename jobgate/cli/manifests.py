@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from pydantic import ValidationError
 
 from crdgen import to_yaml
+from jobgate.cli.extras import BrokenInstallation
 from jobgate.cli.settings import (
     CLUSTER_DOMAIN,
     DENY,
@@ -26,9 +27,10 @@ from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import installed
 from jobgate.limits import PODS_LIMIT
+from jobgate.plugins import lacking
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 from webhook import Registry
 
@@ -144,8 +146,12 @@ def manifests(  # noqa: PLR0913 - a setting each
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
+    known = installed()
+    for broken in (*known.lacking, *lacking()):
+        text = "repair or uninstall it: an installation without it would not review its objects"
+        raise BrokenInstallation(f"{broken}: {text}")
     try:
-        kinds = Registry(installable((*installed(), *choices.pop("more_kinds")), choices["deny"]))
+        kinds = Registry(installable((*known, *choices.pop("more_kinds")), choices["deny"]))
         if output_dir is not None:
             _files(kinds, output_dir, check=check)
             return
@@ -195,7 +201,7 @@ def _certificates(pem: bytes) -> bytes:
     return pem
 
 
-def _files(kinds: Registry[JobKind], folder: Path, *, check: bool) -> None:
+def _files(kinds: Registry[CustomKind], folder: Path, *, check: bool) -> None:
     files = committed(kinds)
     if not check:
         for path in write(files, folder):

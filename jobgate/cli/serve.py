@@ -19,10 +19,21 @@ import click
 
 from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
-from jobgate.cli.settings import BIND, CREDENTIALS, DENY, HEALTH_PORT, Configured, in_cluster, installation, setting
-from jobgate.jobs.kind import JobKind
+from jobgate.cli.settings import (
+    BIND,
+    CREDENTIALS,
+    DENY,
+    HEALTH_PORT,
+    Configured,
+    in_cluster,
+    installation,
+    log_lacking,
+    setting,
+)
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.serving.reload import settings_reloaders
+from webhook import Registry
 
 if TYPE_CHECKING:
     from jobgate.serving.certificate import SecretSource
@@ -134,8 +145,8 @@ def serve(  # noqa: PLR0913 - one argument an option
         with listening(where):
             asyncio.run(supervise_workers())
         return
-    kinds = in_cluster(configured.kinds, deny)
-    _compile(kinds)
+    kinds = _compiled(in_cluster(configured.kinds, deny))
+    metrics.unusable.set(log_lacking(kinds))
     known = view.ClusterView(
         kinds,
         configured.settings,
@@ -252,13 +263,20 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
     return True
 
 
-def _compile(kinds: Iterable[JobKind]) -> None:
-    """Compile the schemas and models, so that the first requests need not wait for it."""
+def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:
+    """Compile schemas and models, so that the first requests need not wait; a kind that has none is not served."""
+    whole: list[CustomKind] = []
+    lacking = [*kinds.lacking]
     for kind in kinds:
-        kind.spec.model_rebuild()
-        if isinstance(kind.schema, StructuralSchema):
-            kind.schema.compile()
-        kind.schema.check({})
+        try:
+            kind.spec.model_rebuild()
+            if isinstance(kind.schema, StructuralSchema):
+                kind.schema.compile()
+            kind.schema.check({})
+            whole.append(kind)
+        except Exception as error:  # noqa: BLE001 - models of an installed package may raise anything
+            lacking.append(f"{kind.qualified_plural} has no valid schema: {type(error).__name__}: {error}")
+    return Registry(whole, lacking=lacking)
 
 
 def _freeze() -> None:

@@ -19,7 +19,7 @@ from jobgate.installation.configurations import NAMESPACES
 from jobgate.installation.installation import RotationMode
 from jobgate.installation.tree import resolve
 from jobgate.installation.workload import ACCOUNT
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, An
 
 
 def read_back(
-    observed: ClusterSnapshot, kinds: Iterable[JobKind], namespace: str, given: Mapping[str, Any]
+    observed: ClusterSnapshot, kinds: Iterable[CustomKind], namespace: str, given: Mapping[str, Any]
 ) -> Installation:
     """Return the settings of the installation in a namespace; those `given` by name of field take precedence."""
     policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
@@ -133,7 +133,7 @@ def flags_of(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, 
     return flags
 
 
-def _kinds(observed: ClusterSnapshot, kinds: Iterable[JobKind], namespace: str) -> dict[str, bool]:
+def _kinds(observed: ClusterSnapshot, kinds: Iterable[CustomKind], namespace: str) -> dict[str, bool]:
     """Return which kinds are enabled: by the server's flags, or else by the webhooks."""
     names = list(dict.fromkeys(kind.qualified_plural for kind in kinds))
     if observed.get(DEPLOYMENTS, ACCOUNT, namespace) is not None:

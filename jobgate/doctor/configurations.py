@@ -27,7 +27,7 @@ from jobgate.doctor.observed import (
     place,
 )
 from jobgate.installation.installation import LABELS
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.selectors import overlap
 from webhook.text import first_of
@@ -166,7 +166,7 @@ def _overlaps(
         yield fault_at("installations-overlap", place(resource, name), what)
 
 
-def service_called(entry: Mapping[str, Any], kinds: Iterable[JobKind]) -> tuple[str, str] | None:
+def service_called(entry: Mapping[str, Any], kinds: Iterable[CustomKind]) -> tuple[str, str] | None:
     """Return name and namespace of the Service that a webhook needs to admit jobs or pods; None if it needs none."""
     service = entry["clientConfig"].get("service")
     ours = [(PODS.group, PODS.plural), *((kind.group, kind.plural) for kind in kinds)]

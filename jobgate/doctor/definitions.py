@@ -13,7 +13,7 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
 from jobgate.installation.installation import LABELS
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.offline.fit import MisfitOutcome, misfits
 from jobgate.ownership import HOME_LABEL
 from webhook.text import first_of
@@ -88,7 +88,7 @@ def _has_status(version: Mapping[str, Any]) -> bool:
 
 
 def _schemas(
-    crd: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[JobKind], where: str
+    crd: Mapping[str, Any], shipped: Mapping[str, Any], kinds: Iterable[CustomKind], where: str
 ) -> Iterator[FoundFault]:
     """Yield how the schemas of a CRD harm jobs; if they do not, how jobgate's own CRD differs from this version."""
     ours = LABELS.items() <= labels_of(crd).items()

@@ -42,7 +42,7 @@ from jobgate.doctor.observed import (
 )
 from jobgate.installation import certificates, controller, runner, workload
 from jobgate.installation.installation import LABELS, values
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Registry
@@ -77,7 +77,7 @@ class ServerAccess:
 
 
 async def look(
-    client: Client, kinds: Registry[JobKind], given: Mapping[str, Any], servers: ServerAccess
+    client: Client, kinds: Registry[CustomKind], given: Mapping[str, Any], servers: ServerAccess
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
@@ -139,7 +139,7 @@ def _of_installation(namespace: str) -> list[Ref]:
     ]
 
 
-def _others(observed: ClusterSnapshot, kinds: Iterable[JobKind], crds: Iterable[Ref]) -> Iterator[Ref]:
+def _others(observed: ClusterSnapshot, kinds: Iterable[CustomKind], crds: Iterable[Ref]) -> Iterator[Ref]:
     """Yield the Services that other webhooks for jobs and pods, and the conversions of our CRDs, call."""
     kinds = tuple(kinds)
     for configuration in (

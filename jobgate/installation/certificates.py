@@ -29,7 +29,7 @@ from jobgate.installation.policies import policy, rules, validation
 from jobgate.installation.rbac import READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, any_of, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 
 ACCOUNT = "jobgate-certificates"
 #: The Lease of the rotation; the default of `jobgate certs`.
@@ -44,13 +44,13 @@ _DEADLINE = 240
 _SECRET = setting("secret")
 
 
-def certificates(kinds: Iterable[JobKind]) -> list[Any]:
+def certificates(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the objects that renew the certificate, by the setting `rotation`."""
     converted = [kind for kind in kinds if kind.versions]
     return [If(ROTATES, _rotation(converted)), If(CERT_MANAGER, _cert_manager())]
 
 
-def _rotation(converted: Sequence[JobKind]) -> list[Any]:
+def _rotation(converted: Sequence[CustomKind]) -> list[Any]:
     return [
         account(ACCOUNT),
         *bound(ACCOUNT, _rules(converted)),
@@ -66,7 +66,7 @@ def _rotation(converted: Sequence[JobKind]) -> list[Any]:
 _CONVERSIONS = setting("conversion_crds")
 
 
-def _rules(converted: Sequence[JobKind]) -> list[Any]:
+def _rules(converted: Sequence[CustomKind]) -> list[Any]:
     """Return the rights in the whole cluster: to patch the bundles of configurations and of some CRDs, and no more."""
     names: tuple[If | ForEach, ...] = (
         *(If(kind_on(kind), kind.qualified_plural) for kind in converted),
@@ -107,7 +107,7 @@ def _policy() -> list[dict[str, Any]]:
     return policy(ACCOUNT, constraints, [validation(expression, message)])
 
 
-def _cron_job(converted: Sequence[JobKind]) -> dict[str, Any]:
+def _cron_job(converted: Sequence[CustomKind]) -> dict[str, Any]:
     spec = {
         "schedule": _SCHEDULE,
         "concurrencyPolicy": "Forbid",
@@ -119,7 +119,7 @@ def _cron_job(converted: Sequence[JobKind]) -> dict[str, Any]:
     return namespaced("batch/v1", "CronJob", ACCOUNT, {"spec": spec}, _LABELS)
 
 
-def _install_job(converted: Sequence[JobKind]) -> dict[str, Any]:
+def _install_job(converted: Sequence[CustomKind]) -> dict[str, Any]:
     """Return the first pass, so that an installation does not wait for the schedule.
 
     A Job cannot be changed. It is deleted a minute after its end, so that a later apply creates another.
@@ -128,7 +128,7 @@ def _install_job(converted: Sequence[JobKind]) -> dict[str, Any]:
     return namespaced("batch/v1", "Job", f"{ACCOUNT}-install", {"spec": spec}, _LABELS)
 
 
-def _passing(converted: Sequence[JobKind]) -> dict[str, Any]:
+def _passing(converted: Sequence[CustomKind]) -> dict[str, Any]:
     return {
         "backoffLimit": 2,
         "activeDeadlineSeconds": _DEADLINE,
@@ -139,7 +139,7 @@ def _passing(converted: Sequence[JobKind]) -> dict[str, Any]:
     }
 
 
-def _pod(command: str, converted: Sequence[JobKind], *, serving: bool = False) -> dict[str, Any]:
+def _pod(command: str, converted: Sequence[CustomKind], *, serving: bool = False) -> dict[str, Any]:
     """Return the pod of a command; with `serving`, it has probes and metrics."""
     args = [
         "certs",

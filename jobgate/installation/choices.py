@@ -18,7 +18,7 @@ from jobgate.installation.tree import (
     setting,
     to_json,
 )
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.wiring import provides_all, wired
 from jobgate.ownership import HOME_LABEL, NAME_LABEL
@@ -44,29 +44,29 @@ ROTATES = all_of(RUNS, any_of((WATCHES, SCHEDULES)))
 CERT_MANAGER = equal(setting("rotation"), RotationMode.CERT_MANAGER)
 
 
-def kind_on(kind: JobKind) -> Expression:
+def kind_on(kind: CustomKind) -> Expression:
     """Return whether a kind is enabled."""
     return setting("kinds", kind.qualified_plural)
 
 
-def denies(kind: JobKind) -> Expression:
+def denies(kind: CustomKind) -> Expression:
     """Return whether the faulty objects of a configured kind are denied."""
     return all_of(kind_on(kind), has(setting("deny"), kind.qualified_plural))
 
 
-def wires(kind: JobKind) -> Expression:
+def wires(kind: CustomKind) -> Expression:
     """Return whether pods of a kind are wired: pods of some kinds, only if jobgate runs their jobs."""
     run = has(setting("run"), kind.qualified_plural)
     return all_of(kind_on(kind), run) if provides_all(kind) else kind_on(kind)
 
 
-def may_be_wired(kinds: Iterable[JobKind]) -> list[JobKind]:
+def may_be_wired(kinds: Iterable[CustomKind]) -> list[JobKind]:
     """Return the kinds with pods that are wired in some installation."""
     kinds = tuple(kinds)
     return wired(kinds, {kind.qualified_plural for kind in kinds if runner_of(kind) is not None})
 
 
-def some_on(kinds: Iterable[JobKind]) -> Expression:
+def some_on(kinds: Iterable[CustomKind]) -> Expression:
     """Return whether any of these kinds is enabled."""
     return any_of(kind_on(kind) for kind in kinds)
 

@@ -16,13 +16,13 @@ from jobgate.installation.roles import rights, roles
 from jobgate.installation.runner import runner
 from jobgate.installation.tree import resolve
 from jobgate.installation.workload import namespace, server, service
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins import offered
 from webhook import Phase, Registry
 
 
-def base_trees(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
+def base_trees(kinds: Registry[CustomKind]) -> dict[str, list[Any]]:
     """Return all objects except CRDs, by file; the webhook configurations are last, when all others exist."""
     return {
         "namespace": [namespace()],
@@ -38,7 +38,7 @@ def base_trees(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
     }
 
 
-def definitions(kinds: Registry[JobKind], installation: Installation | None = None) -> list[dict[str, Any]]:
+def definitions(kinds: Registry[CustomKind], installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of enabled kinds and of prerequisites; none if another chart installs them."""
     chosen = installation or Installation()
     if not chosen.crds:
@@ -47,7 +47,7 @@ def definitions(kinds: Registry[JobKind], installation: Installation | None = No
     return [*(definition(kind, chosen) for kind in ours), *prerequisites(chosen)]
 
 
-def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:
+def base(kinds: Registry[CustomKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:
     """Return all objects except CRDs, by file, without empty files.
 
     Raises:
@@ -58,13 +58,13 @@ def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list
     return {name: objects for name, objects in groups.items() if objects}
 
 
-def objects(kinds: Registry[JobKind], installation: Installation) -> list[dict[str, Any]]:
+def objects(kinds: Registry[CustomKind], installation: Installation) -> list[dict[str, Any]]:
     """Return the whole installation, CRDs first."""
     groups = base(kinds, installation)
     return [*definitions(kinds, installation), *(manifest for group in groups.values() for manifest in group)]
 
 
-def _check(kinds: Registry[JobKind], installation: Installation) -> None:
+def _check(kinds: Registry[CustomKind], installation: Installation) -> None:
     names = [kind.qualified_plural for kind in kinds]
     for what, given, known in (
         ("kind", installation.kinds, names),

@@ -13,7 +13,7 @@ from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, kind_on, na
 from jobgate.installation.rbac import API, READ, account, bound, rule
 from jobgate.installation.tree import If, setting
 from jobgate.installation.workload import ACCOUNT
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.prerequisites import USE, WATCHED
 from jobgate.jobs.scale import SCALE, scalable
 from jobgate.jobs.wiring import followed, jobs_of
@@ -24,7 +24,7 @@ _ITEMS, _CLUSTER_ITEMS = (resource.names.plural for resource in DEFINED)
 _WRITE = ("create", "delete", "deletecollection", "patch", "update")
 
 
-def roles(kinds: Iterable[JobKind]) -> list[Any]:
+def roles(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the aggregated ClusterRoles that let users read and edit the jobs of these kinds."""
     kinds = tuple(kinds)
     return [
@@ -39,10 +39,10 @@ def roles(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def watched(kinds: Iterable[JobKind]) -> dict[tuple[str, str], list[JobKind]]:
+def watched(kinds: Iterable[CustomKind]) -> dict[tuple[str, str], list[CustomKind]]:
     """Return the resources that the server reads, as (group, plural), with the kinds that need them."""
     kinds = tuple(kinds)
-    watching: dict[tuple[str, str], list[JobKind]] = {}
+    watching: dict[tuple[str, str], list[CustomKind]] = {}
     read = [*followed(kinds), *scalable(kinds)]
     for kind in kinds:
         for resource in {*kind.watches, *([jobs_of(kind)] if kind in read else [])} - {*WATCHED}:
@@ -51,7 +51,7 @@ def watched(kinds: Iterable[JobKind]) -> dict[tuple[str, str], list[JobKind]]:
     return dict(sorted(watching.items()))
 
 
-def rights(kinds: Iterable[JobKind]) -> list[Any]:
+def rights(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the account of the server with its permissions."""
     resources = watched(kinds)
     rules: list[Any] = [If(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
@@ -65,7 +65,7 @@ def rights(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def _of_jobs(kinds: Iterable[JobKind], verbs: tuple[str, ...]) -> list[Any]:
+def _of_jobs(kinds: Iterable[CustomKind], verbs: tuple[str, ...]) -> list[Any]:
     """Return the rules for jobs, and for their scale, which can only be read and changed."""
     kinds = tuple(kind for kind in kinds if kind.resource)
     scale = tuple(verb for verb in verbs if verb in {"get", "patch", "update"})

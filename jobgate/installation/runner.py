@@ -37,7 +37,7 @@ from jobgate.installation.tree import (
     setting,
 )
 from jobgate.installation.workload import DOMAIN_FLAG, QUEUEING_FLAG
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind, job_kinds
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.crew import (
     ATTEMPT_LABEL,
@@ -96,14 +96,14 @@ _GROUPS_OF: Final = {
 _KUEUE: Final = KUEUE_CRD.partition(".")[2]
 
 
-def runner(kinds: Iterable[JobKind]) -> list[Any]:
+def runner(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the objects of the runner."""
     every = tuple(kinds)
     kinds = [kind for kind in every if runner_of(kind) is not None]
     if not kinds:
         return []
     service = {"selector": SELECTOR, "ports": [{"name": "https", "port": 443, "targetPort": SERVER_PORT}]}
-    creators = [kind for kind in every if kind.creates in kinds]
+    creators = [kind for kind in job_kinds(every) if kind.creates in kinds]
     queues = namespaced("v1", "ConfigMap", _QUEUES_MAP, {"data": {_QUEUES_FILE: _QUEUES}})
     return [
         If(
@@ -123,7 +123,7 @@ def runner(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def _rules(kinds: Iterable[JobKind]) -> list[Any]:
+def _rules(kinds: Iterable[CustomKind]) -> list[Any]:
     served = [(kind, has(_RUN, kind.qualified_plural)) for kind in kinds]
     return [
         *(
@@ -305,7 +305,7 @@ def _labels() -> list[dict[str, Any]]:
     return policy(f"{ACCOUNT}-labels", constraints, [validation(expression, message)], condition=condition)
 
 
-def _together(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
+def _together(kinds: Iterable[CustomKind]) -> list[dict[str, Any]]:
     """Return the policy that prevents the deletion of jobs, and of their batch Jobs, without their pods.
 
     Orphaned pods would run on, in no queue, and nothing would end them.

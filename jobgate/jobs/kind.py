@@ -1,4 +1,4 @@
-"""A kind of job: a kind whose objects have tasks, pods and an operator."""
+"""The kinds that jobgate serves: `JobKind` if the objects have tasks, pods and an operator, else `CustomKind`."""
 
 from __future__ import annotations
 
@@ -22,24 +22,33 @@ class OperatorProfile(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobKind(Kind):
-    """A kind of job.
+class CustomKind(Kind):
+    """A kind of custom object.
 
     Attributes:
         resource: the names and models of its custom resource; None if others define it.
+        reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
+    """
+
+    resource: CustomResource | None = field(default=None, repr=False, compare=False)
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobKind(CustomKind):
+    """A kind of job.
+
+    Attributes:
         tasks: returns the tasks of a spec.
         operator: the profile of the program that runs its jobs.
         runner: how jobgate runs its jobs, or None if only the operator runs them.
-        reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
         creates: the kind of the jobs that are created from its objects; None if its objects are the jobs.
         part: what a task is called in messages.
     """
 
-    resource: CustomResource | None = field(default=None, repr=False, compare=False)
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
     runner: Any = field(default=None, repr=False, compare=False)
-    reads: tuple[str, ...] = ()
     creates: JobKind | None = field(default=None, repr=False, compare=False)
     part: str = "task"
     how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
@@ -60,3 +69,8 @@ class JobKind(Kind):
     def asked(self, job: Mapping[str, Any]) -> Iterator[TaskReferences]:
         """Yield the references to prerequisites of each task of a job, if it has any; the job may be any JSON."""
         return asked(job, self.reference_fields)
+
+
+def job_kinds(kinds: Iterable[CustomKind]) -> list[JobKind]:
+    """Return the kinds of jobs among kinds."""
+    return [kind for kind in kinds if isinstance(kind, JobKind)]

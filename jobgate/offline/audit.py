@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, review
 
 
@@ -31,9 +31,9 @@ class Audited:
 
 
 def audit(
-    kind: JobKind,
+    kind: CustomKind,
     document: dict[str, Any],
-    kinds: Registry[JobKind],
+    kinds: Registry[CustomKind],
     settings: Settings,
     objects: Objects | None = None,
 ) -> Audited:

@@ -20,7 +20,7 @@ from jobgate.jobs.schema import Shape, is_private, shape_of
 from jobgate.jobs.status import begun_tasks, is_run
 from jobgate.podchecks.quantity import parse
 from jobgate.rules.scheduling import in_kueue
-from webhook import Cause, Forbidden, Path, Rule
+from webhook import Cause, Forbidden, Object, Path, Rule
 from webhook.path import steps_of
 from webhook.rule import Check
 from webhook.text import shown
@@ -97,7 +97,7 @@ class MayChange:
             about, name = inspect.getdoc(check) or "", getattr(check, "__name__", "")
         return UpdateRule(name=name, about=" ".join(about.split()), check=check or self, updates=True, table=self)
 
-    def __call__(self, job: Job[Any], context: Context) -> Iterator[Cause]:
+    def __call__(self, job: Object[Any], context: Context) -> Iterator[Cause]:
         """Yield a cause for each field that changes and may not."""
         old = context.old
         if old is None:
@@ -107,7 +107,7 @@ class MayChange:
             allowed.add(Mutable.WHILE_SUSPENDED)
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
-        starts = cache(lambda: _starts(job, context, old))
+        starts = cache(lambda: _starts(job, context, old) if isinstance(job, Job) else _Starts())
         shape = shape_of(job.kind).below("spec")
         bounds = [line for line, when in self._mutable.items() if when not in allowed]
         changes = [FieldChange(Path("spec"), shape, old.get("spec"), job.document.get("spec"))]
@@ -129,7 +129,7 @@ class MayChange:
             if parts is not None:
                 changes.extend(reversed(parts))
             elif not may:
-                rule = "may not change after the job is created"
+                rule = f"may not change after the {'job' if isinstance(job, Job) else job.kind.kind} is created"
                 if started:
                     rule = f"may not change, because {started}"
                 elif when not in {Mutable.NEVER, Mutable.BEFORE_ITS_TASK_RUNS}:

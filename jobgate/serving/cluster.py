@@ -12,7 +12,7 @@ from typing import Any
 from jobgate.cluster import Backoff, Cache, Informer, Resource
 from jobgate.cluster.access import is_allowed
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.prerequisites import UNKNOWN_ITEMS, USE, WATCHED, wanted
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS_PATH, followed, jobs_of
@@ -37,7 +37,7 @@ class ClusterView:
 
     def __init__(
         self,
-        kinds: Registry[JobKind],
+        kinds: Registry[CustomKind],
         settings: Settings | None = None,
         *,
         reached: bool,
@@ -75,7 +75,7 @@ class ClusterView:
         ]
         self.enforces = settings is None or settings.enforces
         prerequisites = Prerequisites(self.cache, self.access, settings.runs if settings else ())
-        self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces)
+        self.pods = PodReviewer(pods, prerequisites, enforces=self.enforces, lacking=kinds.lacking)
         self.workloads = WorkloadReviewer(prerequisites, pods, enforces=self.enforces)
         asks = (self.cache, self.access) if reached else (None, None)
         self.items = ItemReviewer(*asks, enforces=self.enforces)
@@ -169,7 +169,7 @@ class ClusterView:
         job = await self._job(kind, name, namespace)
         return None if job is None else digests.read(job)
 
-    async def _job(self, kind: JobKind, name: str, namespace: str) -> dict[str, Any] | None:
+    async def _job(self, kind: CustomKind, name: str, namespace: str) -> dict[str, Any] | None:
         """Read one job, as it is stored."""
         if self._client is None:
             raise LookupError("not connected to a cluster")

@@ -24,7 +24,7 @@ from crdgen.cli import main as crdgen
 from jobgate.cli import main
 from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import page
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import JobKind, job_kinds
 from jobgate.jobs.status import STATE
 from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
@@ -73,7 +73,7 @@ def kind(site: Path) -> Iterator[JobKind]:
         for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
             patch.delitem(sys.modules, module)
         patch.syspath_prepend(str(site))
-        yield next(kind for kind in installed() if kind.kind == "SweepJob")
+        yield next(kind for kind in job_kinds(installed()) if kind.kind == "SweepJob")
         for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
             del sys.modules[module]
 

@@ -42,9 +42,9 @@ def answer(
     missing[Ref(LEASES, "", HOME)] = [named] if isinstance(named, dict) else named
     missing[Ref(NODES)] = NotChecked("this account cannot list nodes")
     seen = ClusterSnapshot(stored, _Lists({**missing, **refs}), clock=Reading(NOW, timedelta()))
-    kind = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
-    assert kind is not None
-    return explain(Situation(kind, world.job, seen, HOME))
+    of = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
+    assert isinstance(of, JobKind)
+    return explain(Situation(of, world.job, seen, HOME))
 
 
 class _Lists(dict[Ref, Any]):

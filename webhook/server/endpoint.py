@@ -208,7 +208,7 @@ class Endpoint(Generic[S]):
             call.trace = Trace.read(head.headers.getall("traceparent"), head.headers.getall("tracestate", ()))
         try:
             if route is None:
-                raise BadRequest(404, Rejection.PATH, "no webhook has this path")  # noqa: TRY301
+                raise self._unknown(head.path)
             if head.method != "POST":
                 raise BadRequest(405, Rejection.METHOD, "a review is posted", {"Allow": "POST"})  # noqa: TRY301
             check_headers(head.headers)
@@ -246,6 +246,16 @@ class Endpoint(Generic[S]):
     def count_failure(self, why: Rejection | Failure) -> None:
         """Count what did not become a request."""
         (self.metrics.handshake_failures if isinstance(why, Failure) else self.metrics.rejected).labels(why).inc()
+
+    def _unknown(self, path: str) -> BadRequest:
+        """Return the rejection of a path that is not served: a failure of ours, if it may be that of a missing kind.
+
+        The API server shows the text of a 500 to the user, and none of a 404.
+        """
+        if self.kinds.lacking and path.startswith(tuple(f"/{phase}-" for phase in Phase)):
+            why = "; ".join(self.kinds.lacking)
+            return BadRequest(500, Rejection.LACKING, f"{self.product.name} does not serve this kind: {why}")
+        return BadRequest(404, Rejection.PATH, "no webhook has this path")
 
     # Reviews and answers
 

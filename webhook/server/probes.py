@@ -9,7 +9,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -44,14 +44,18 @@ class Answers:
 
     draining = False
 
-    def __init__(self, not_ready: Callable[[], str], exposition: Callable[[], bytes]) -> None:
+    def __init__(
+        self, not_ready: Callable[[], str], exposition: Callable[[], bytes], lacking: Iterable[str] = ()
+    ) -> None:
         """Take two functions, which are called in the thread of the probes.
 
         Args:
             not_ready: returns why the process is not ready; empty if it is.
             exposition: returns its metrics, in Prometheus' text format.
+            lacking: what does not work although the process is ready, a line each.
         """
         self._not_ready = not_ready
+        self._lacking = "".join(f"{text}\n" for text in lacking)
         self._exposition = exposition
         self.beat = time.monotonic()
         self.routes: Mapping[str, Callable[[], tuple[int, bytes, str]]] = {
@@ -89,7 +93,7 @@ class Answers:
 
     def _ready(self) -> tuple[int, bytes, str]:
         why = self._not_ready()
-        return (503, f"{why}\n".encode(), TEXT) if why else (200, b"ok\n", TEXT)
+        return (503, f"{why}\n".encode(), TEXT) if why else (200, f"ok\n{self._lacking}".encode(), TEXT)
 
     def _metrics(self) -> tuple[int, bytes, str]:
         return 200, self._exposition(), CONTENT_TYPE_LATEST

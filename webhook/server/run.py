@@ -51,7 +51,8 @@ async def serve(
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
         await stack.enter_async_context(_lag_measured(metrics.lag.observe))
-        await stack.enter_async_context(answering(Answers(endpoint.not_ready, metrics.exposition), sockets.plain))
+        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.kinds.lacking)
+        await stack.enter_async_context(answering(answers, sockets.plain))
         listener = Listener(
             sockets.admission,
             connections,
