@@ -77,14 +77,20 @@ def quoted(value: Any) -> str:
 Result = TypeVar("Result")
 
 
-def for_children(
-    schema: Schema, build: Callable[[Schema], Result]
-) -> tuple[dict[str, Result], Result | None, Result | None]:
-    """Call a function for the schemas of the fields, of a map's values, and of items, and return its results."""
-    fields = {name: build(child) for name, child in schema.get("properties", {}).items()}
-    others, items = schema.get("additionalProperties"), schema.get("items")
-    return (
-        fields,
-        build(others) if isinstance(others, dict) else None,
-        build(items) if isinstance(items, dict) else None,
-    )
+class Compiled(dict[str, Result]):
+    """What is compiled for each field of a schema, when it is first needed: few objects have all fields of a pod.
+
+    A key that is no field has `others`.
+    """
+
+    def __init__(self, schema: Schema, build: Callable[[Schema], Result], others: Result) -> None:
+        super().__init__()
+        self._schemas: dict[str, Schema] = schema.get("properties", {})
+        self._build = build
+        self._others = others
+
+    def __missing__(self, key: str) -> Result:
+        if key not in self._schemas:
+            return self._others
+        result = self[key] = self._build(self._schemas[key])
+        return result

@@ -16,7 +16,7 @@ from crdgen.cel.cost import LIMIT, TOTAL_LIMIT
 from crdgen.evaluate.check import ErrorType, Violation
 from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
-from crdgen.schema.look import children, utf8
+from crdgen.schema.look import uses, utf8
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import CompiledExpression
@@ -111,14 +111,9 @@ def rules(schema: Schema) -> Rules | None:
     return None if root is None else Rules(root, tuple(unchecked))
 
 
-def has_rules(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema has a rule; branches cannot have rules."""
-    return bool(schema.get(VALIDATIONS)) or any(has_rules(child) for _, child in children(schema))
-
-
 def _node(schema: Any, path: str, unchecked: list[str], *, root: bool = False) -> _RuleNode | None:
     """Return the compiled rules of a schema and below it; add a sentence for each rule that does not compile."""
-    if not isinstance(schema, dict) or not has_rules(schema):
+    if not isinstance(schema, dict) or not uses(schema, VALIDATIONS):
         return None
     is_resource = root or bool(schema.get(EMBEDDED))
     own = (_rule(source, schema, path, unchecked, is_resource=is_resource) for source in schema.get(VALIDATIONS, ()))

@@ -43,7 +43,6 @@ _SECTIONS = {
         "explain": _CommandEntry("explain:explain", "Show the pods of jobs."),
         "render": _CommandEntry("render:render", "Print what the runner would create for jobs."),
         "convert": _CommandEntry("convert:convert", "Convert objects to another version."),
-        "kinds": _CommandEntry("kinds:kinds", "List the kinds and plugins that are installed."),
         "import": _CommandEntry("importing:import_group", "Import jobs of other systems."),
     },
     "Commands for a cluster": {
@@ -62,8 +61,10 @@ _SECTIONS = {
         "control": _CommandEntry("controllers:control", "Run the companion controller.", "server,cluster"),
         "run": _CommandEntry("controllers:run", "Run jobs without their operator.", "server,cluster"),
     },
-    "Commands for CRDs of your own": {
-        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs.")
+    "Commands for kinds of your own": {
+        "new": _CommandEntry("new:new_group", "Write a package with a kind or a plugin."),
+        "kinds": _CommandEntry("kinds:kinds", "List the kinds and plugins that are installed."),
+        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
     },
 }
 _COMMANDS = {name: entry for section in _SECTIONS.values() for name, entry in section.items()}

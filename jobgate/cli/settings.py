@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
+from msgspec import Struct
 
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.schema.look import mapping
@@ -66,8 +66,7 @@ NAMESPACE_SELECTOR = setting(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """The settings of an installation."""
 
     settings: Settings

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import Any, Final
+
+from msgspec import Struct
 
 from crdgen import CustomResource
 from crdgen.evaluate import ErrorType, Evaluator, Violation
@@ -40,15 +41,14 @@ _PRIVATE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """A place in a structural schema.
 
     Attributes:
         node: the schema there; empty where the schema says nothing.
     """
 
-    node: Mapping[str, Any] = field(default_factory=lambda: _UNKNOWN)
+    node: Mapping[str, Any] = {}
 
     @property
     def is_map(self) -> bool:

@@ -1,10 +1,10 @@
 """A kind with a field for each task, and no list or map of them."""
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
+from msgspec.structs import replace
 
 from crdgen import CustomResource, Doc, Int32, Model, Names, PodTemplate, Version
 from jobgate.jobs.binding import bind
