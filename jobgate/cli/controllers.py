@@ -190,7 +190,7 @@ def _reached(
 @setting(
     "--elastic-nodes",
     is_flag=True,
-    help="Let elastic jobs grow only as far as nodes have room; requires --queues.",
+    help="Elastic jobs grow only as far as nodes have room, and shrink for pods that find no node; requires --queues.",
 )
 @grouped(
     _reached,

@@ -92,7 +92,7 @@ class RunnerSettings:
         flows: whether the Jobs of JobFlows are created.
         notify: how the end of jobs is reported; None for never.
         server: returns how pods reach the runner's server, if there is one.
-        elastic_nodes: whether elastic jobs grow only as far as nodes have room; needs `queues`.
+        elastic_nodes: whether the room of nodes counts for elastic jobs; needs `queues`.
         selector: of the namespaces whose jobs are run.
     """
 
