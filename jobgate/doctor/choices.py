@@ -30,6 +30,7 @@ _FLAGS = {
     "cluster-domain": "cluster_domain",
     "mode": "mode",
     "job-pods": "job_pods",
+    "keep-reviews": "keep_reviews",
     "port": "target_port",
     "health-port": "health_port",
 }

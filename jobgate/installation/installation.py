@@ -141,6 +141,9 @@ class Installation(BaseModel):
     )
     mode: Literal["enforce", "warn"] = Field("enforce", description="Whether to deny invalid jobs, or only to warn.")
     job_pods: int = Field(JOB_PODS, ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")
+    keep_reviews: int = Field(
+        0, ge=0, le=10_000, description="Number of last reviews that each server keeps for jobgate console; 0 for none."
+    )
     crds: bool = Field(True, description="Install the CustomResourceDefinitions; disable if another chart does.")
     kinds: dict[str, bool] = Field({}, description="Enabled kinds of jobs, by <plural>.<group>.")
     deny: tuple[Subdomain, ...] = Field(

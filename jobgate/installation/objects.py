@@ -6,6 +6,7 @@ from typing import Any
 
 from jobgate.installation.certificates import certificates
 from jobgate.installation.configurations import configuration
+from jobgate.installation.console import console
 from jobgate.installation.controller import controller
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation
@@ -26,7 +27,7 @@ def base_trees(kinds: Registry[CustomKind]) -> dict[str, list[Any]]:
     """Return all objects except CRDs, by file; the webhook configurations are last, when all others exist."""
     return {
         "namespace": [namespace()],
-        "rbac": [*installations(), *rights(kinds), *roles(kinds)],
+        "rbac": [*installations(), *rights(kinds), *roles(kinds), *console()],
         "network": network(),
         "service": [service()],
         "server": [server(kinds)],

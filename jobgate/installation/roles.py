@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, kind_on, named, some_on
+from jobgate.installation.console import KEEPS
 from jobgate.installation.rbac import API, READ, account, bound, rule
 from jobgate.installation.tree import If, setting
 from jobgate.installation.workload import ACCOUNT
@@ -58,6 +59,7 @@ def rights(kinds: Iterable[CustomKind]) -> list[Any]:
     # Any pod may name prerequisites; the permission to use them is then checked.
     rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
     rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
+    rules.append(If(KEEPS, rule("authentication.k8s.io", "tokenreviews", verbs=("create",))))
     return [
         account(ACCOUNT),
         If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(setting("secret"),))], NAMESPACE)),

@@ -160,6 +160,7 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
+        If(setting("keep_reviews"), joined("--keep-reviews=", setting("keep_reviews"))),
         ForEach(setting("run"), joined("--run=", ITEM)),
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
         *_queued(kinds),
