@@ -17,6 +17,7 @@ from jobgate.cli.settings import (
     BIND,
     CREDENTIALS,
     HEALTH_PORT,
+    NAMESPACE_SELECTOR,
     Configured,
     in_cluster,
     log_lacking,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from jobgate.controller import Controller, ControllerMetrics
     from jobgate.runner.notify import NotifySettings
     from jobgate.runner.run import RunnerController
+    from jobgate.selectors import LabelSelector
     from jobgate.serving.leader import LeaderSettings
     from webhook import Kind
 
@@ -116,9 +118,15 @@ async def lead(
 
 @click.command()
 @_leading("jobgate-controller", rate=50, most=1000)
+@NAMESPACE_SELECTOR
 @running
 def control(
-    *, kubeconfig: Path | None, leader: LeaderSettings, requests_per_second: float, configured: Configured
+    *,
+    kubeconfig: Path | None,
+    leader: LeaderSettings,
+    requests_per_second: float,
+    namespace_selector: LabelSelector,
+    configured: Configured,
 ) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
     from jobgate.controller import Controller, ControllerSettings
@@ -135,6 +143,7 @@ def control(
         offered=given.offered,
         runs=given.runs,
         namespace=leader.namespace,
+        selector=namespace_selector,
     )
     kinds = tuple(wired(in_cluster(configured.kinds), given.runs))
 
@@ -202,6 +211,7 @@ def _reached(
     setting("--di-server-port", type=click.IntRange(0, 65535), default=8443, show_default=True, help="Its port."),
 )
 @_leading("jobgate-runner", rate=200, most=10000)
+@NAMESPACE_SELECTOR
 @running
 def run(  # noqa: PLR0913 - one argument an option
     *,
@@ -214,6 +224,7 @@ def run(  # noqa: PLR0913 - one argument an option
     kubeconfig: Path | None,
     leader: LeaderSettings,
     requests_per_second: float,
+    namespace_selector: LabelSelector,
     configured: Configured,
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
@@ -254,6 +265,7 @@ def run(  # noqa: PLR0913 - one argument an option
         notify=notify,
         server=server.access if server else lambda: None,
         elastic_nodes=elastic_nodes,
+        selector=namespace_selector,
     )
 
     async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:
