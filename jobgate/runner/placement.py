@@ -39,7 +39,7 @@ class Places:
         leaving: by node, what those still use.
         shapes: by elastic task, the shape of its pods.
         extra: by elastic task, node and needs of each pod beyond its minimum, by index.
-        waiting: by job, the most urgent first, the shapes of its pods that the scheduler has found no node for.
+        waiting: by job that waits for nodes, the most urgent first, the shapes of its pods without room.
         promised: whether pods wait only for others to leave.
     """
 
