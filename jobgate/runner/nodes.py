@@ -76,7 +76,7 @@ class Nodes:
                 name = text(labels_of(batch).get(TASK_LABEL))
                 pods = map(self._counted.__getitem__, self._crews.get(text(metadata_of(batch).get("uid")), ()))
                 crew = crews[key, name] = {pod.index: pod for pod in pods}
-                for pod in (pod for index, pod in crew.items() if index >= demand.sizes.get(name, 0)):
+                for pod in (pod for index, pod in crew.items() if index >= demand.sizes.get(name, index + 1)):
                     places.leave(pod.node, pod.needs)  # it is deleted in a moment
         lows = {(job.key, task.name): task.low for job in elastic for task in job.tasks}
         for key, demand, _ in jobs:
