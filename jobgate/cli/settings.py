@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jobgate.jobs.kind import CustomKind, JobKind
     from jobgate.plugins import Arguments, Plugin
     from jobgate.plugins.queueing import QueueingArguments
+    from jobgate.selectors import LabelSelector
     from jobgate.serving.reload import KindFile
     from webhook import Registry
 
@@ -40,6 +41,27 @@ def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
     """Return an option with an environment variable: `--tls-cert` is also `JOBGATE_TLS_CERT`."""
     variable = "JOBGATE_" + flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
+
+
+def label_selector(_: click.Context, __: click.Parameter, value: str | None) -> LabelSelector:
+    """Return the label selector of an option."""
+    from pydantic import ValidationError
+
+    from jobgate.selectors import parsed
+    from jobgate.serving.reload import faults_of
+
+    try:
+        return parsed(value or "{}")
+    except ValueError as error:
+        raise click.BadParameter(faults_of(error) if isinstance(error, ValidationError) else str(error)) from None
+
+
+NAMESPACE_SELECTOR = setting(
+    "--namespace-selector",
+    metavar="YAML",
+    callback=label_selector,
+    help="Label selector of the namespaces that are served, as {matchLabels: {team: vision}}.  [default: all]",
+)
 
 
 class Configured(Struct, frozen=True):
