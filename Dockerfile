@@ -15,6 +15,7 @@ COPY crdgen crdgen
 COPY webhook webhook
 COPY certs certs
 COPY jobgate jobgate
+COPY templates templates
 RUN pip install --no-index --find-links /wheels --no-compile --target /app ".[all]"
 
 FROM gcr.io/distroless/${DISTROLESS}

@@ -119,9 +119,10 @@ fuzz: install ## Fuzz with objects drawn from the schemas: MINUTES=10; keeps eac
 soak-certs: install controlplane ## Rotate certificates 200 times under load, killed at every step (an hour)
 	$(BIN)/python -m bench.certs_soak
 
-dist: install ## Build the source distribution and the wheel into dist/
+dist: install ## Build the source distribution and the wheels into dist/
 	rm -rf dist
 	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --wheel --out-dir dist packages/testing
 
 sbom: install ## Write the SBOM of the wheel with all extras to build/jobgate.cdx.json
 	@mkdir -p $(dir $(SBOM))

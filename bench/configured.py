@@ -19,7 +19,7 @@ import click
 
 from bench.comparison import jobs
 from bench.review import VARIANTS, stages
-from jobgate.cli.serve import _compile, serve
+from jobgate.cli.serve import _compiled, serve
 from jobgate.cli.settings import in_cluster, more_kinds
 from jobgate.configured.catalogue import kinds_of
 from jobgate.configured.file import read_entries
@@ -64,7 +64,7 @@ def _start(files: list[str]) -> dict[str, float]:
     """Create the kinds of files as a server does; return its CPU time and memory."""
     before = time.process_time()
     more = more_kinds(click.Context(serve), serve.params[0], tuple(files)) if files else []
-    _compile(in_cluster((*installed(), *more)))
+    _compiled(in_cluster(installed().plus(more)))
     cpu = time.process_time() - before
     return {"cpu": cpu, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 

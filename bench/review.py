@@ -21,7 +21,7 @@ import yaml
 from bench.comparison import bodies, jobs
 from bench.page import aligned, piped, renew
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import installed
 from webhook import Phase, Registry, Request, Response, review
 from webhook.server.answer import review as encoded
@@ -85,7 +85,9 @@ def _jobs(file: Path | None) -> dict[str, list[dict[str, Any]]]:
     return {file.name: [job]}
 
 
-def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry[JobKind], rounds: int) -> dict[str, float]:
+def stages(
+    phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry[CustomKind], rounds: int
+) -> dict[str, float]:
     """Return the CPU time of each stage of a review, in microseconds; the variants are reviewed in turn."""
     sent = [_body(job, number, phase, kinds) for number, job in enumerate(variants)]
     requests = [_request(body) for body in sent]
@@ -104,7 +106,7 @@ def stages(phase: Phase, variants: Sequence[dict[str, Any]], kinds: Registry[Job
     }
 
 
-def _body(job: dict[str, Any], number: int, phase: Phase, kinds: Registry[JobKind]) -> bytes:
+def _body(job: dict[str, Any], number: int, phase: Phase, kinds: Registry[CustomKind]) -> bytes:
     """Return the request: for mutation the job as written, for validation the mutated job."""
     kind = kinds.get(job["apiVersion"], job["kind"])
     if kind is None:
@@ -122,7 +124,7 @@ def _request(body: bytes) -> Request:
     return Request.parse(decode(body))
 
 
-def _allowed(request: Request, phase: Phase, kinds: Registry[JobKind]) -> Response:
+def _allowed(request: Request, phase: Phase, kinds: Registry[CustomKind]) -> Response:
     answer = review(request, phase, kinds, Settings(), Cluster())
     if not answer.allowed:
         raise SystemExit(f"the job is denied, which is another matter: {answer.causes}")

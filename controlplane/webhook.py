@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -18,19 +18,15 @@ from controlplane.objects import ClusterObjects
 from controlplane.plane import ControlPlane, reserve_port
 from controlplane.waiting import wait_for
 from jobgate.cli import main
-from jobgate.installation.handbook import title
 from jobgate.installation.runner import ACCOUNT
-from jobgate.kinds import built_in
-from webhook.values import parts
+from jobgate.jobs.kind import CustomKind
+from jobgate.jobs.wiring import ITEMS_PATH
+from jobgate.kinds import installed
+from jobgate.prerequisites.reference import API_VERSION, NAMESPACED
 
 _START_WAIT = 90.0
-EXAMPLES = Path(__file__).parents[1] / "examples"
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
-#: The kind of a job that shows whether the API server calls the webhook yet.
-_PROBED = built_in()[0]
-#: A mount that only the webhook rejects: the pod has no such volume.
-_NO_VOLUME = "no-such-volume"
 #: The paths of webhook configurations.
 CONFIGURATIONS = tuple(
     f"/apis/admissionregistration.k8s.io/v1/{phase}webhookconfigurations" for phase in ("mutating", "validating")
@@ -48,9 +44,18 @@ class InstalledWebhook:
         namespace: a namespace in which the API server calls it.
     """
 
-    def __init__(self, plane: ControlPlane, folder: Path, settings: Sequence[str] = ()) -> None:
-        """`settings` are further flags of `jobgate serve`."""
+    def __init__(
+        self,
+        plane: ControlPlane,
+        folder: Path,
+        settings: Sequence[str] = (),
+        kinds: Sequence[CustomKind] = (),
+    ) -> None:
+        """`settings` are further flags of `jobgate serve`; only these `kinds` are served, by default all installed."""
         self.plane = plane
+        self._kinds = kinds or [kind for kind in installed() if kind.resource]
+        left_out = {kind.qualified_plural for kind in installed()} - {kind.qualified_plural for kind in self._kinds}
+        self._without = [f"--without-kind={name}" for name in sorted(left_out)]
         self.namespace = "default"
         self.folder = folder
         self._settings = list(settings)
@@ -88,12 +93,13 @@ class InstalledWebhook:
             f"--service-port={self.port}",
             "--external-name=localhost",
             *self._run,
+            *self._without,
         )
         # `controlplane.runner` installs the runner's rights. A megabyte of YAML takes seconds without libyaml.
         documents = yaml.load_all(manifests, yaml.CSafeLoader)
         items = [item for item in documents if not item["metadata"]["name"].startswith(ACCOUNT)]
         self.plane.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
+        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in self._kinds))
 
     def use(self, settings: Sequence[str] = ()) -> Self:
         """Run the server with these settings; restart it on the same port if it has other settings."""
@@ -137,6 +143,7 @@ class InstalledWebhook:
             f"--tls-key={self.folder / 'tls.key'}",
             f"--kubeconfig={self.plane.kubeconfig}",
             *self._settings,
+            *self._without,
         ]
         with self.log.open("wb") as log:
             self._server = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log, env=environment())
@@ -156,10 +163,18 @@ class InstalledWebhook:
             return False
 
     def _is_called(self) -> bool:
-        path = f"/apis/{_PROBED.gvk.api_version}/namespaces/{self.namespace}/{_PROBED.plural}"
-        _, answer = self.plane.client.post(path, _probe(), {"dryRun": "All"})
-        # In warn mode, the text is in a warning.
-        return any(_NO_VOLUME in text for text in (answer.get("message", ""), *self.plane.client.warnings))
+        """Return whether both configurations are in effect: the server counts calls of each.
+
+        Mutation is called before the schema is checked, so any object will do; validation is shown by a prerequisite.
+        """
+        objects, kind = ClusterObjects(self.plane.client), self._kinds[0]
+        for version, name in ((kind.gvk.api_version, kind.kind), (API_VERSION, NAMESPACED)):
+            probe = {"apiVersion": version, "kind": name, "metadata": {"name": "probe"}, "spec": {}}
+            path = objects.collection(version, name, self.namespace)
+            self.plane.client.post(path, probe, {"dryRun": "All"})
+        with urlopen(f"http://127.0.0.1:{self.health_port}/metrics", timeout=10) as answer:
+            metrics = answer.read().decode()
+        return all(f'code="200",webhook="{path}"' in metrics for path in (kind.path("mutate"), ITEMS_PATH))
 
     def __enter__(self) -> Self:
         return self.start()
@@ -168,16 +183,6 @@ class InstalledWebhook:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
-
-
-def _probe() -> dict[str, Any]:
-    """Return the smallest job of the kind, with the mount in its pods."""
-    example = EXAMPLES / title(_PROBED) / "minimal.yaml"
-    job: dict[str, Any] = yaml.safe_load(example.read_text(encoding="utf-8"))
-    for _, task in parts(job, _PROBED.task_fields):
-        for container in task["template"]["spec"]["containers"]:
-            container["volumeMounts"] = [{"name": _NO_VOLUME, "mountPath": "/probe"}]
-    return job
 
 
 def jobgate(*arguments: str) -> str:

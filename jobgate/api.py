@@ -13,7 +13,7 @@ from jobgate.jobs.defaults import fill, fill_each, limit_what_is_not_shared
 from jobgate.jobs.dependencies import DependsOn
 from jobgate.jobs.fields import PLUGINS_DOC, Plugins
 from jobgate.jobs.job import Job
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.members import Members
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import Action, LifecycleEvent, LifecyclePolicy
@@ -39,6 +39,7 @@ from jobgate.plugins import (
     Takes,
     Variable,
 )
+from jobgate.podchecks.quantity import parse as parse_quantity
 from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.shared import shared_rules
 from jobgate.rules.updates import MayChange, Mutable
@@ -53,6 +54,7 @@ from webhook import (
     NotFound,
     Notice,
     NotSupported,
+    Object,
     Operation,
     OtherVersion,
     Path,
@@ -62,12 +64,15 @@ from webhook import (
     TooLong,
     TooMany,
     TypeInvalid,
+    UnknownObjects,
     User,
     rule,
 )
+from webhook.values import value_at
 
 if TYPE_CHECKING:
     from jobgate.installation.handbook import page
+    from jobgate.offline.files import FileObjects
     from jobgate.offline.judge import ReviewOptions, Verdict, judge
 
 __all__ = [
@@ -83,12 +88,14 @@ __all__ = [
     "Clean",
     "Context",
     "Crew",
+    "CustomKind",
     "Declared",
     "Default",
     "DependsOn",
     "Derived",
     "Draft",
     "Duplicate",
+    "FileObjects",
     "Forbidden",
     "Invalid",
     "Job",
@@ -103,6 +110,7 @@ __all__ = [
     "NotFound",
     "NotSupported",
     "Notice",
+    "Object",
     "ObjectType",
     "Operation",
     "Operator",
@@ -130,6 +138,7 @@ __all__ = [
     "TooLong",
     "TooMany",
     "TypeInvalid",
+    "UnknownObjects",
     "User",
     "Variable",
     "Verdict",
@@ -143,13 +152,16 @@ __all__ = [
     "limit_what_is_not_shared",
     "looks_up",
     "page",
+    "parse_quantity",
     "rule",
     "set_condition",
     "shared_rules",
+    "value_at",
 ]
 
 #: Imported when they are asked for: tests and documentation need them, and a kind does not wait for them.
 _LATER: Final = {
+    "FileObjects": "jobgate.offline.files",
     "ReviewOptions": "jobgate.offline.judge",
     "Verdict": "jobgate.offline.judge",
     "judge": "jobgate.offline.judge",

@@ -1,19 +1,56 @@
-"""Loads the kinds and plugins of installed packages, by entry points."""
+"""Loads the kinds and plugins of installed packages, by entry points.
+
+A broken entry point is named, with a warning, and stops no other.
+"""
 
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+#: Longest fault, in characters: it is in the answers to requests.
+_FAULT_LIMIT = 400
 
 
-class Unusable(Exception):
+class UnusablePackage(UserWarning):
     """An entry point of an installed package cannot be used."""
+
+
+class Provided(Struct, Generic[T], frozen=True):
+    """An entry point of an installed package.
+
+    Attributes:
+        name, target, group: the entry point: `sweepjob = "sweepjob:SWEEPJOB"` of `jobgate.kinds`.
+        package, version: the package that has it.
+        value: the object; None if the entry point is unusable.
+        fault: why it is unusable; empty if it is not.
+    """
+
+    name: str
+    target: str
+    group: str
+    package: str
+    version: str
+    value: T | None
+    fault: str = ""
+
+    def __str__(self) -> str:
+        """Return a sentence with the fault."""
+        package = f" of the package {self.package} {self.version}" if self.package else ""
+        return f"{self.target}{package}, the entry point {self.name} of {self.group}, {self.fault}"
+
+    def clashing(self, fault: str) -> Provided[T]:
+        """Return the entry point as unusable, because its object is in conflict with another."""
+        return Provided(self.name, self.target, self.group, self.package, self.version, None, fault)
 
 
 def may_provide(group: str) -> bool:
@@ -29,29 +66,32 @@ def may_provide(group: str) -> bool:
         return True
 
 
-def provided(group: str, wanted: type[T]) -> list[T]:
-    """Return the objects of a group of entry points.
-
-    Raises:
-        Unusable: an entry point cannot be loaded, or its object has another type.
-    """
+def provided(group: str, wanted: type[T]) -> list[Provided[T]]:
+    """Return a group of entry points, sorted by name, with their objects."""
     if not may_provide(group):
         return []
     from importlib.metadata import entry_points  # noqa: PLC0415
 
-    return [_loaded(entry, wanted) for entry in entry_points(group=group)]
+    entries = sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value))
+    return [_loaded(entry, wanted) for entry in entries]
 
 
-def _loaded(entry: EntryPoint, wanted: type[T]) -> T:
+def usable(entries: Iterable[Provided[T]]) -> Iterator[T]:
+    """Yield the objects of entry points, and warn of those that have none."""
+    for entry in entries:
+        if entry.value is None:
+            warnings.warn(str(entry), UnusablePackage, stacklevel=2)
+        else:
+            yield entry.value
+
+
+def _loaded(entry: EntryPoint, wanted: type[T]) -> Provided[T]:
+    package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
+    loaded: object = None
     try:
-        value = entry.load()
-    except Exception as error:  # the package may raise anything when it is imported
-        raise Unusable(f"{_described(entry)} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not isinstance(value, wanted):
-        raise Unusable(f"{_described(entry)} must be a {wanted.__name__}, not a {type(value).__name__}")
-    return value
-
-
-def _described(entry: EntryPoint) -> str:
-    package = f" of the package {entry.dist.name}" if entry.dist else ""
-    return f"{entry.value}{package}, the entry point {entry.name} of {entry.group},"
+        loaded = entry.load()
+        fault = "" if isinstance(loaded, wanted) else f"must be a {wanted.__name__}, not a {type(loaded).__name__}"
+    except Exception as error:  # noqa: BLE001 - the package may raise anything when it is imported
+        fault = f"cannot be loaded: {type(error).__name__}: {error}"[:_FAULT_LIMIT]
+    value = loaded if isinstance(loaded, wanted) else None
+    return Provided(entry.name, entry.value, entry.group, package, version, value, " ".join(fault.split()))

@@ -15,6 +15,7 @@ import pytest
 
 from jobgate.cluster import ApiError, IncompleteError, Informer, Page, Resource
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings
+from jobgate.jobs.kind import job_kinds
 from jobgate.kinds import installed
 from jobgate.ownership import MANAGED_BY
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, TASK_LABEL
@@ -98,14 +99,14 @@ def server() -> Any:
 def controller() -> Any:
     plugins = {"queueing": QueueingArguments(system=System.VOLCANO)}
     settings = ControllerSettings("svc", plugins=plugins)
-    return Controller(Hostile(), installed(), settings, ControllerMetrics()).work()
+    return Controller(Hostile(), job_kinds(installed()), settings, ControllerMetrics()).work()
 
 
 def runner() -> Any:
     queues = read_queues("queues: [{name: a}]")
     queueing = QueueingArguments(system=System.VOLCANO)
     settings = RunnerSettings("svc", queueing, queues=queues, flows=True, elastic_nodes=True)
-    return RunnerController(Hostile(), installed(), settings, ControllerMetrics()).work()
+    return RunnerController(Hostile(), job_kinds(installed()), settings, ControllerMetrics()).work()
 
 
 def rotation() -> Any:

@@ -12,6 +12,7 @@
   faults an updated object had already
 - `admission`: AdmissionReview v1 in and out
 - `version`: converts objects between the versions of a kind; `conversion`: ConversionReview v1 in and out
+- `redaction`: masks secret values in objects, patches and messages
 - `trace`: W3C trace context
 - `server`: the TLS server that answers the API server; only it needs aiohttp
 """
@@ -30,7 +31,7 @@ from webhook.cause import (
     TooMany,
     TypeInvalid,
 )
-from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, Settings, User
+from webhook.context import Access, Context, NoObjects, NotInstalled, Objects, Operation, Settings, UnknownObjects, User
 from webhook.draft import Draft
 from webhook.kind import ConvertedObject, Default, GroupVersionKind, Kind, Registry, UnknownField
 from webhook.object import Object
@@ -77,6 +78,7 @@ __all__ = [
     "TooMany",
     "TypeInvalid",
     "UnknownField",
+    "UnknownObjects",
     "User",
     "review",
     "rule",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -27,8 +26,7 @@ class User(Struct, frozen=True):
     groups: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The settings of an installation. A product derives a class of its own, with more of them.
 
     Attributes:
@@ -37,11 +35,15 @@ class Settings:
         enforces: whether objects with faults are denied. If not, they are allowed with a warning.
     """
 
-    kinds: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, Any] = {}
     enforces: bool = True
 
 
-class NotInstalled(LookupError):
+class UnknownObjects(LookupError):
+    """Whether an object exists is not known. A rule or a default that does not catch it is skipped, with a warning."""
+
+
+class NotInstalled(UnknownObjects):
     """The cluster does not serve a resource, so it has none of its objects."""
 
 
@@ -57,7 +59,8 @@ class Objects(Protocol):
             namespace: the namespace of the object; empty for a resource of the cluster.
 
         Raises:
-            LookupError: the resource is not watched, or not read yet.
+            UnknownObjects: the resource is not read yet, cannot be read, or the review knows no object of it.
+            LookupError: the resource is not watched.
             NotInstalled: the cluster does not serve the resource.
         """
 
@@ -81,8 +84,8 @@ class NoObjects:
     """The cache of a review without a cluster: it knows no object."""
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:  # noqa: ARG002
-        """Raise LookupError."""
-        raise LookupError(resource)
+        """Raise UnknownObjects."""
+        raise UnknownObjects(f"{resource} are not known here")
 
 
 def never() -> bool:

@@ -13,11 +13,11 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from webhook.cause import SCHEMA, Cause, Finding, Notice, TooMany
-from webhook.context import Context
+from webhook.context import Context, UnknownObjects
 from webhook.kind import Kind
 from webhook.object import Object, object_of
 from webhook.path import Path
-from webhook.rule import Rule, call_rules
+from webhook.rule import Rule, call_rules, unchecked
 from webhook.view import unreadable, with_absent, without
 
 #: Most new causes of one review. Nobody reads more, and a hostile object can have a million.
@@ -80,26 +80,29 @@ def _findings_of(rule: Rule, obj: Object[Any], context: Context[Any], *, most_ca
             spec = with_absent(spec, places[0].attributes)
     readable: Object[Any] | None = obj if spec is obj.spec else object_of(obj.kind, obj.document, spec)
     while readable is not None:
+        findings: list[Notice] = []
         try:
-            return _first(rule.check(readable, context), most_causes)
+            _collect(rule.check(readable, context), most_causes, findings)
+        except UnknownObjects as error:
+            return [*findings, unchecked(error, rule, obj)]
         except AttributeError as error:
             fields = unreadable(error)
             if not fields:
                 raise
             readable = readable.leaving_out(fields)
+        else:
+            return findings
     return ()
 
 
-def _first(findings: Iterable[Notice], most_causes: int | None) -> Sequence[Notice]:
-    """Return findings up to a number of causes; None: all."""
-    first: list[Notice] = []
+def _collect(found: Iterable[Notice], most_causes: int | None, findings: list[Notice]) -> None:
+    """Add what is found to the findings, up to a number of causes; None: all."""
     causes = 0
-    for finding in findings:
-        first.append(finding)
+    for finding in found:
+        findings.append(finding)
         causes += isinstance(finding, Cause)
         if causes == most_causes:
             break
-    return first
 
 
 def _hide(

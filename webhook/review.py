@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from webhook.admission import Request, Response
 from webhook.cause import SCHEMA, TIME, Cause, Finding, Notice, TypeInvalid
-from webhook.context import Access, Context, NoObjects, Objects, Operation, Settings, never
+from webhook.context import Access, Context, NoObjects, Objects, Operation, Settings, UnknownObjects, never
 from webhook.draft import Draft
 from webhook.explain import ENOUGH, explain
 from webhook.kind import Kind, Registry
 from webhook.object import object_of
 from webhook.ratchet import StoredFaults
 from webhook.restore import restoration
-from webhook.rule import call_rules
+from webhook.rule import call_rules, unchecked
 from webhook.values import mapping, metadata_of, same, text
 
 _REVIEWED: Final = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -126,23 +126,31 @@ def _validate(
     kind: Kind, document: dict[str, Any], stored: dict[str, Any] | None, context: Context[Any], response: Response
 ) -> Response:
     """Answer with every fault."""
-    draft = defaulted(kind, document, context)
+    skipped: list[Finding] = []
+    draft = defaulted(kind, document, context, skipped)
     if context.spent():
         return replace(response, findings=[kind.out_of_time()])
-    findings = _enforced(kind, draft.value, _with_old(kind, stored, context))
+    findings = skipped + _enforced(kind, draft.value, _with_old(kind, stored, context))
     return replace(response, findings=findings) if findings else response
 
 
-def defaulted(kind: Kind, document: dict[str, Any], context: Context[Any]) -> Draft:
+def defaulted(
+    kind: Kind, document: dict[str, Any], context: Context[Any], skipped: list[Finding] | None = None
+) -> Draft:
     """Return the draft of an object after the kind's defaults; not after all of them if the time is over.
 
-    An object with more parts than allowed gets no defaults: it is denied, and they could be a million.
+    Defaults that cannot look something up are skipped; `skipped` gets a warning for each. An object with more parts
+    than allowed gets no defaults: it is denied, and they could be a million.
     """
     draft = Draft(document)
     for default in () if kind.schema.crowded(document) else kind.defaults:
         if context.spent():
             break
-        default(draft, context)
+        try:
+            default(draft, context)
+        except UnknownObjects as error:
+            if skipped is not None:
+                skipped.append((getattr(default, "__name__", "default"), unchecked(error)))
     return draft
 
 

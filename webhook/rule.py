@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from webhook.cause import Finding, Notice
-from webhook.context import Context
+from webhook.context import Context, UnknownObjects
 
 #: The function of a rule: it yields causes, which deny, and notices, which warn.
 Check: TypeAlias = Callable[[Any, Any], Iterable[Notice]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """One thing that validation checks.
 
     Attributes:
@@ -71,11 +71,19 @@ def rule(*when: str, updates: bool = False) -> Callable[[Check], Rule]:
     return decorated
 
 
+def unchecked(error: UnknownObjects, rule: Rule | None = None, obj: Any = None) -> Notice:
+    """Return the warning that a rule, or a default, could not look something up: at the field that it is about."""
+    return Notice(obj.at(rule.when[0]) if rule and rule.when else "", f"not checked: {error}")
+
+
 def call_rules(rules: Iterable[Rule], obj: Any, context: Context[Any]) -> Iterator[Finding]:
     """Yield what the rules find in an object (`webhook.Object`) that fits its schema."""
     for each in rules:
-        for finding in each.check(obj, context):
-            yield each.name, each.checked(finding)
+        try:
+            for finding in each.check(obj, context):
+                yield each.name, each.checked(finding)
+        except UnknownObjects as error:
+            yield each.name, unchecked(error, each, obj)
         if context.spent():  # a rule with long loops also asks by itself
             yield obj.kind.out_of_time()
             break

@@ -13,7 +13,7 @@ from bench import cluster
 from bench.comparison import bodies, jobs
 from bench.comparison.servers import CONSTANT, GO, JOBGATE, TEMPLATES
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import JobKind, job_kinds
 from jobgate.kinds import installed
 from webhook import Phase, Request
 from webhook.review import review
@@ -66,7 +66,7 @@ class Scenario:
 
     def of(self) -> JobKind:
         """Return the kind."""
-        return next(kind for kind in installed() if kind.gvk.kind == self.kind)
+        return next(kind for kind in job_kinds(installed()) if kind.gvk.kind == self.kind)
 
     def path(self, phase: Phase) -> str:
         """Return the path of the kind."""

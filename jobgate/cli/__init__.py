@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +15,8 @@ import click
 from click.core import ParameterSource
 
 from jobgate import __version__
-from jobgate.cli.extras import BrokenInstallation, import_fault
-from jobgate.packages import Unusable
+from jobgate.cli.extras import import_fault
+from jobgate.packages import UnusablePackage
 
 __all__ = ["main"]
 
@@ -58,8 +61,10 @@ _SECTIONS = {
         "control": _CommandEntry("controllers:control", "Run the companion controller.", "server,cluster"),
         "run": _CommandEntry("controllers:run", "Run jobs without their operator.", "server,cluster"),
     },
-    "Commands for CRDs of your own": {
-        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs.")
+    "Commands for kinds of your own": {
+        "new": _CommandEntry("new:new_group", "Write a package with a kind or a plugin."),
+        "kinds": _CommandEntry("kinds:kinds", "List the kinds and plugins that are installed."),
+        "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
     },
 }
 _COMMANDS = {name: entry for section in _SECTIONS.values() for name, entry in section.items()}
@@ -97,14 +102,16 @@ class _Commands(click.Group):
                 formatter.write_dl([(name, entry.about) for name, entry in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call a command.
+        """Call a command, and print each warning of a broken package once.
 
         Raises:
-            click.ClickException: a package that the command needs is missing or overwritten, or an entry point of an
-                installed package is broken.
+            click.ClickException: a package that the command needs is missing or overwritten.
         """
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("default", UnusablePackage)
+                warnings.showwarning = partial(_show, warnings.showwarning)
+                return super().invoke(ctx)
         except click.BadParameter as error:
             if not _from_file(error):
                 raise
@@ -115,8 +122,16 @@ class _Commands(click.Group):
             if fault := import_fault(error, (entry and entry.extras) or "all"):
                 raise fault from error
             raise
-        except Unusable as error:
-            raise BrokenInstallation(str(error)) from error
+
+
+def _show(otherwise: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Print a warning of a broken package as one line."""
+    from webhook.text import line
+
+    if category is UnusablePackage:
+        click.echo(f"warning: {line(str(message))}", err=True)
+    else:
+        otherwise(message, category, *place)
 
 
 def _from_file(error: click.BadParameter) -> bool:

@@ -16,7 +16,7 @@ from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
 from jobgate.jobs.wiring import jobs_of
 from jobgate.offline.audit import Audited, audit, by_rule
-from webhook import Registry
+from webhook import Registry, UnknownObjects
 from webhook.values import mapping
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ class ListedObjects:
         """Return an object, or None if it does not exist.
 
         Raises:
-            LookupError: the resource was not listed.
+            UnknownObjects: the resource was not listed.
         """
+        if resource not in self._objects:
+            raise UnknownObjects(f"{resource} could not be listed")
         return self._objects[resource].get((namespace, name))
 
     def __contains__(self, resource: object) -> bool:

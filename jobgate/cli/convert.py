@@ -10,7 +10,7 @@ import click
 from crdgen import to_yaml
 from crdgen.reading import Manifest
 from jobgate.cli.report import OUTPUT_FILE, bullets, read_files, warn
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, judge
 from jobgate.offline.versions import served
@@ -48,7 +48,7 @@ def convert(context: click.Context, *, file: str, version: str, output_file: Tex
     context.exit(0 if done else 1)
 
 
-def _conversion(document: dict[str, Any], kinds: Registry[JobKind], version: str) -> ConvertedObject | None:
+def _conversion(document: dict[str, Any], kinds: Registry[CustomKind], version: str) -> ConvertedObject | None:
     """Return an object in the wanted version; None if it needs no conversion."""
     for kind in kinds:
         rewritten = kind.older(document) if kind.older is not None else None
@@ -64,7 +64,7 @@ def _conversion(document: dict[str, Any], kinds: Registry[JobKind], version: str
         return ConvertedObject({}, fault=str(error))
 
 
-def _faults(manifest: Manifest, conversion: ConvertedObject, kinds: Registry[JobKind]) -> Iterator[str]:
+def _faults(manifest: Manifest, conversion: ConvertedObject, kinds: Registry[CustomKind]) -> Iterator[str]:
     """Yield the reasons why an object cannot be converted, or would be denied then."""
     if conversion.fault:
         yield f"{manifest.file}:{manifest.line}: cannot be converted: {conversion.fault}"

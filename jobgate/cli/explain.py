@@ -12,7 +12,7 @@ import click
 from crdgen.reading import Manifest
 from jobgate.cli.cluster import OUTPUT
 from jobgate.cli.report import finish, name_of, read_files, title, warn
-from jobgate.cli.settings import CRDS, Configured, installation
+from jobgate.cli.settings import CONTEXT, CRDS, Configured, installation
 from jobgate.configured.catalogue import Catalogued
 from jobgate.offline.explanation import Explanation, Pods
 from jobgate.offline.explanation import explain as explained
@@ -34,6 +34,7 @@ _POD_FIELDS: Final = ("pod", "labels", "annotations")
 @click.option("--namespace", "-n", default="default", show_default=True, help="Namespace of objects that set none.")
 @OUTPUT
 @CRDS
+@CONTEXT
 @installation
 @click.pass_context
 def explain(
@@ -43,6 +44,7 @@ def explain(
     namespace: str,
     output: str,
     crds: dict[str, dict[str, Any]],
+    known: tuple[str, ...],
     configured: Configured,
 ) -> None:
     """Show the pods of the jobs in FILEs, without a cluster.
@@ -54,9 +56,11 @@ def explain(
     """
     manifests, broken = read_files(files)
     warn(manifests)
-    known = FileObjects([manifest.object for manifest in manifests], namespace)
+    looked_up, missing = read_files(known)
     kinds = Catalogued(configured.kinds, crds)
-    options = ReviewOptions(kinds, namespace=namespace, settings=configured.settings, objects=known)
+    given, cluster = ([each.object for each in read] for read in (manifests, looked_up))
+    objects = FileObjects(given, namespace, context=cluster, kinds=configured.kinds)
+    options = ReviewOptions(kinds, namespace=namespace, settings=configured.settings, objects=objects)
     explanations = [
         (manifest, explanation)
         for manifest in manifests
@@ -69,6 +73,7 @@ def explain(
             click.echo(f"{title(manifest)}{': denied' if explanation.denied else ''}")
             click.echo("\n".join(_report(explanation)))
     denied = any(explanation.denied for _, explanation in explanations)
+    broken |= missing
     finish(context, "explained: the input contains no job", broken=broken, done=bool(explanations), denied=denied)
 
 

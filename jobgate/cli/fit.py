@@ -18,7 +18,7 @@ from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.discover import entry_for
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import installed
 from jobgate.offline.fit import Misfit, MisfitOutcome, misfits
 from webhook import Registry
@@ -42,7 +42,7 @@ def fit(
     files: tuple[str, ...],
     kubeconfig: Path | None,
     output: str,
-    kinds: Registry[JobKind] | None,
+    kinds: Registry[CustomKind] | None,
     discover: bool,
 ) -> None:
     """Check whether the CRDs in FILEs, or those of the cluster, are compatible with the kinds of jobs.

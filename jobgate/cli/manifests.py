@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from pydantic import ValidationError
 
 from crdgen import to_yaml
+from jobgate.cli.extras import BrokenInstallation
 from jobgate.cli.settings import (
     CLUSTER_DOMAIN,
     DENY,
@@ -19,15 +20,17 @@ from jobgate.cli.settings import (
     checked_queueing,
     installation_fields,
     kind_files,
+    label_selector,
     queues_text,
 )
 from jobgate.configured.catalogue import installable
 from jobgate.installation import Installation, committed, objects
 from jobgate.installation.files import stale, surplus, write
 from jobgate.installation.installation import RotationMode, values
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import installed
 from jobgate.limits import PODS_LIMIT
+from jobgate.plugins import lacking
 from jobgate.serving.reload import InvalidSettings, KindFile, faults_of
 from webhook import Registry
 
@@ -37,7 +40,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     """Return an option for a field of the installation, with the field's default and description."""
     if not options.get("multiple"):
-        options |= {"default": values(field), "show_default": values(field) != ""}
+        options = {"default": values(field), "show_default": values(field) != "", **options}
     help_text = (Installation.model_fields[field].description or "").rstrip(".")
     options.setdefault("help", f"{help_text}{'; repeatable' if options.get('multiple') else ''}.")
     return click.option(flag, field, **options)
@@ -54,7 +57,10 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
     type=click.File("rb"),
     help="YAML file with values of the Helm chart, which has more than there are options. Options take precedence.",
 )
+@_choice("--name", "name")
 @_choice("--namespace", "namespace")
+@_choice("--namespace-selector", "namespace_selector", default=None, metavar="YAML", callback=label_selector)
+@_choice("--object-selector", "object_selector", default=None, metavar="YAML", callback=label_selector)
 @_choice("--create-namespace/--no-namespace", "create_namespace")
 @_choice("--service-port", "service_port", type=click.IntRange(1, 65535))
 @_choice("--image", "image")
@@ -64,6 +70,7 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
 @_choice("--mode", "mode", type=click.Choice(["enforce", "warn"]))
 @_choice("--job-pods", "job_pods", type=click.IntRange(1, PODS_LIMIT))
+@_choice("--keep-reviews", "keep_reviews", type=click.IntRange(0, 10_000))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")
 @MORE_KINDS
@@ -140,8 +147,12 @@ def manifests(  # noqa: PLR0913 - a setting each
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
+    known = installed()
+    for broken in (*known.lacking, *lacking()):
+        text = "repair or uninstall it: an installation without it would not review its objects"
+        raise BrokenInstallation(f"{broken}: {text}")
     try:
-        kinds = Registry(installable((*installed(), *choices.pop("more_kinds")), choices["deny"]))
+        kinds = Registry(installable((*known, *choices.pop("more_kinds")), choices["deny"]))
         if output_dir is not None:
             _files(kinds, output_dir, check=check)
             return
@@ -191,7 +202,7 @@ def _certificates(pem: bytes) -> bytes:
     return pem
 
 
-def _files(kinds: Registry[JobKind], folder: Path, *, check: bool) -> None:
+def _files(kinds: Registry[CustomKind], folder: Path, *, check: bool) -> None:
     files = committed(kinds)
     if not check:
         for path in write(files, folder):

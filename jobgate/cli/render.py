@@ -9,6 +9,7 @@ import yaml
 
 from jobgate.cli.report import bullets, finish, read_files, title, warn
 from jobgate.cli.settings import Configured, installation, queueing_of
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.offline.files import is_item
 from jobgate.offline.judge import ReviewOptions, judge
@@ -50,7 +51,7 @@ def render(context: click.Context, *, files: tuple[str, ...], namespace: str, co
         if verdict.status is not None:
             denied = True
             click.echo("\n".join([f"{title(manifest)}: denied", *bullets(verdict.status)]), err=True)
-        elif kind is not None:
+        elif isinstance(kind, JobKind):
             objects += rendered(kind, verdict.document, namespace, configured.settings.domain, groups)
     if objects:
         click.echo(yaml.safe_dump_all(objects, sort_keys=False, allow_unicode=True), nl=False)

@@ -12,7 +12,7 @@ from crdgen.cli.sources import read_tree, watched
 from crdgen.reading import Manifest
 from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
-from jobgate.cli.settings import CRDS, Configured, installation_later
+from jobgate.cli.settings import CONTEXT, CRDS, Configured, installation_later
 from jobgate.kinds import BUILT_IN, ENTRY_POINT
 from jobgate.packages import may_provide
 
@@ -62,6 +62,7 @@ def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Stand
 @click.option("--baseline", metavar="FILE", help="File with findings that are accepted.")
 @click.option("--write-baseline", is_flag=True, help="Write all findings to the file of --baseline.")
 @CRDS
+@CONTEXT
 @installation_later
 @click.pass_context
 def review(  # noqa: PLR0913 - one argument an option
@@ -80,6 +81,7 @@ def review(  # noqa: PLR0913 - one argument an option
     baseline: str | None,
     write_baseline: bool,
     crds: dict[str, dict[str, Any]],
+    known: tuple[str, ...],
     configure: Callable[[], Configured],
 ) -> None:
     """Review the objects in PATHs as the webhook would, without a cluster: errors, warnings, changes.
@@ -95,7 +97,8 @@ def review(  # noqa: PLR0913 - one argument an option
     if write_baseline and baseline is None:
         raise click.UsageError("--write-baseline requires the file: --baseline FILE")
     stored, broken = read_files((old,) if old else ())
-    if broken:  # a verdict without some of the stored objects would mislead
+    looked_up, missing = read_files(known)
+    if broken or missing:  # a verdict without some of these objects would mislead
         context.exit(2)
     tree = read_tree(files, recursive=recursive, advice=advice)
     report = Report("jobgate review", "object", failures=tree.failures, notes=tree.left_out)
@@ -115,7 +118,13 @@ def review(  # noqa: PLR0913 - one argument an option
             user=user,
             settings=configured.settings,
             stored=tuple(manifest.object for manifest in stored),
-            objects=FileObjects([manifest.object for manifest in tree.manifests], namespace, pod_security),
+            objects=FileObjects(
+                (manifest.object for manifest in tree.manifests),
+                namespace,
+                pod_security,
+                context=[manifest.object for manifest in looked_up],
+                kinds=configured.kinds,
+            ),
         )
         for manifest in watched(tree.manifests, "objects reviewed"):
             _review(manifest, options, report, with_entry=output in {"json", "yaml"})

@@ -19,14 +19,27 @@ import click
 
 from jobgate.cli.cluster import listening, own_namespace, require_dns_name
 from jobgate.cli.extras import not_installed
-from jobgate.cli.settings import BIND, CREDENTIALS, DENY, HEALTH_PORT, Configured, in_cluster, installation, setting
-from jobgate.jobs.kind import JobKind
+from jobgate.cli.settings import (
+    BIND,
+    CREDENTIALS,
+    DENY,
+    HEALTH_PORT,
+    Configured,
+    in_cluster,
+    installation,
+    log_lacking,
+    setting,
+)
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import StructuralSchema
 from jobgate.serving.reload import settings_reloaders
+from webhook import Registry
 
 if TYPE_CHECKING:
     from jobgate.serving.certificate import SecretSource
+    from jobgate.serving.cluster import ClusterView
     from jobgate.serving.metrics import ServingMetrics
+    from webhook.server import Endpoint
     from webhook.server.certificates import Certificates
     from webhook.server.files import Poller
     from webhook.server.limits import Limits
@@ -89,6 +102,14 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Limit of the server in bytes, seconds or items, for example review-time=1.5; repeatable. "
     "docs/explanation/security.md lists the limits.",
 )
+@setting(
+    "--keep-reviews",
+    type=click.IntRange(0, 10_000),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster.",
+)
 @CREDENTIALS
 @DENY
 @installation
@@ -106,6 +127,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     cluster: bool | None,
     traces: bool,
     limit: tuple[str, ...],
+    keep_reviews: int,
     kubeconfig: Path | None,
     deny: tuple[str, ...],
     configured: Configured,
@@ -127,15 +149,16 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def supervise_workers() -> None:
         stop = asyncio.Event()
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            await Supervisor(workers, [*_COMMAND, *sys.argv[1:]], PRODUCT).run(own, stop=stop)
+            command = [*_COMMAND, *sys.argv[1:]]
+            await Supervisor(workers, command, PRODUCT, offers_reviews=keep_reviews > 0).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
         with listening(where):
             asyncio.run(supervise_workers())
         return
-    kinds = in_cluster(configured.kinds, deny)
-    _compile(kinds)
+    kinds = _compiled(in_cluster(configured.kinds, deny))
+    metrics.unusable.set(log_lacking(kinds))
     known = view.ClusterView(
         kinds,
         configured.settings,
@@ -156,6 +179,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking = certificates.lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
+    if keep_reviews:
+        _keep(endpoint, known, keep_reviews, workers)
 
     async def run() -> None:
         _freeze()
@@ -252,13 +277,29 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
     return True
 
 
-def _compile(kinds: Iterable[JobKind]) -> None:
-    """Compile the schemas and models, so that the first requests need not wait for it."""
+def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, workers: int) -> None:
+    """Keep the last reviews, each worker its share of them."""
+    from jobgate.serving.readers import Readers
+    from webhook.server.reviews import BYTES, KeptReviews
+
+    endpoint.reviews = KeptReviews(max(2, most // workers), BYTES // workers)
+    endpoint.may_read = Readers(lambda: known.client).may_read
+
+
+def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:
+    """Compile schemas and models, so that the first requests need not wait; a kind that has none is not served."""
+    whole: list[CustomKind] = []
+    lacking = [*kinds.lacking]
     for kind in kinds:
-        kind.spec.model_rebuild()
-        if isinstance(kind.schema, StructuralSchema):
-            kind.schema.compile()
-        kind.schema.check({})
+        try:
+            kind.spec.model_rebuild()
+            if isinstance(kind.schema, StructuralSchema):
+                kind.schema.compile()
+            kind.schema.check({})
+            whole.append(kind)
+        except Exception as error:  # noqa: BLE001 - models of an installed package may raise anything
+            lacking.append(f"{kind.qualified_plural} has no valid schema: {type(error).__name__}: {error}")
+    return Registry(whole, lacking=lacking)
 
 
 def _freeze() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
+from msgspec import Struct
 
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.schema.look import mapping
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from jobgate.jobs.context import Settings
-    from jobgate.jobs.kind import JobKind
+    from jobgate.jobs.kind import CustomKind, JobKind
     from jobgate.plugins import Arguments, Plugin
     from jobgate.plugins.queueing import QueueingArguments
+    from jobgate.selectors import LabelSelector
     from jobgate.serving.reload import KindFile
     from webhook import Registry
 
@@ -31,6 +32,7 @@ ALL_ENTRIES = "catalogue"
 _ENFORCE, _WARN = "enforce", "warn"
 #: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
 _DI_ORCHESTRATOR_ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,12 +43,32 @@ def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+def label_selector(_: click.Context, __: click.Parameter, value: str | None) -> LabelSelector:
+    """Return the label selector of an option."""
+    from pydantic import ValidationError
+
+    from jobgate.selectors import parsed
+    from jobgate.serving.reload import faults_of
+
+    try:
+        return parsed(value or "{}")
+    except ValueError as error:
+        raise click.BadParameter(faults_of(error) if isinstance(error, ValidationError) else str(error)) from None
+
+
+NAMESPACE_SELECTOR = setting(
+    "--namespace-selector",
+    metavar="YAML",
+    callback=label_selector,
+    help="Label selector of the namespaces that are served, as {matchLabels: {team: vision}}.  [default: all]",
+)
+
+
+class Configured(Struct, frozen=True):
     """The settings of an installation."""
 
     settings: Settings
-    kinds: Registry[JobKind]
+    kinds: Registry[CustomKind]
     kind_files: tuple[KindFile, ...] = ()
 
 
@@ -55,8 +77,8 @@ def _configured(  # noqa: PLR0913 - a setting each
     queueing: Mapping[str, Arguments],
     cluster_domain: str,
     offered: Mapping[str, Plugin[Any]] | None,
-    kinds: Registry[JobKind] | None,
-    more_kinds: Sequence[JobKind] = (),
+    kinds: Registry[CustomKind] | None,
+    more_kinds: Sequence[CustomKind] = (),
     operator_can: tuple[str, ...] = (),
     forgetful_writer: tuple[str, ...] = (),
     run: tuple[str, ...] = (),
@@ -132,24 +154,30 @@ def checked_queueing(context: click.Context, parameter: click.Parameter, value: 
     return value
 
 
-def among(names: Iterable[str], known: Iterable[str]) -> None:
-    """Require that all names are known: a misspelt name must not leave enabled what should be disabled."""
-    known = list(known)
-    if unknown := sorted(set(names) - set(known)):
+def among(names: Iterable[str], known: Iterable[str], lacking: Iterable[str] = ()) -> tuple[str, ...]:
+    """Require that all names are known: a misspelt name must not leave enabled what should be disabled.
+
+    If kinds or plugins are `lacking`, an unknown name may be theirs: it is left out, so that the others work.
+    """
+    names, known = list(names), list(known)
+    if (unknown := sorted(set(names) - set(known))) and not tuple(lacking):
         raise click.BadParameter(f"{unknown[0]!r} must be one of {', '.join(known) or '(none)'}")
+    for name in unknown:
+        click.echo(f"warning: {name} is ignored: it may be that of a package that cannot be loaded", err=True)
+    return tuple(name for name in names if name in known)
 
 
 def _plugins(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Mapping[str, Plugin[Any]] | None:
     """Return all plugins except the named ones; None for all."""
     if not values:
         return None
-    from jobgate.plugins import installed, offered
+    from jobgate.plugins import installed, lacking, offered
 
-    among(values, offered())
+    values = among(values, offered(), lacking())
     return {name: plugin for name, plugin in installed().items() if name not in values}
 
 
-def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[JobKind] | None:
+def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Registry[CustomKind] | None:
     """Return all kinds except the named ones; None for all."""
     if not values:
         return None
@@ -157,8 +185,8 @@ def _kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Re
     from webhook import Registry
 
     kinds = installed()
-    among(values, [kind.qualified_plural for kind in kinds])
-    return Registry(kind for kind in kinds if kind.qualified_plural not in values)
+    values = among(values, [kind.qualified_plural for kind in kinds], kinds.lacking)
+    return Registry((kind for kind in kinds if kind.qualified_plural not in values), lacking=kinds.lacking)
 
 
 def more_kinds(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[JobKind]:
@@ -208,8 +236,8 @@ def _runnable(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
     from jobgate.jobs.runner import runner_of
     from jobgate.kinds import installed
 
-    among(values, [kind.qualified_plural for kind in installed() if runner_of(kind) is not None])
-    return values
+    kinds = installed()
+    return among(values, [kind.qualified_plural for kind in kinds if runner_of(kind) is not None], kinds.lacking)
 
 
 def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -222,17 +250,19 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
         return values
     from pydantic.alias_generators import to_camel
 
+    from jobgate.jobs.kind import job_kinds
     from jobgate.jobs.operator import Operator
     from jobgate.kinds import installed
     from jobgate.rules.ignored import FIELDS
 
     kinds = installed()
+    jobs = job_kinds(kinds)
     for value in values:
         plural = value.partition("/")[0]
-        operators = [kind.operator for kind in kinds if kind.plural == plural]
-        if not operators:
+        operators = [kind.operator for kind in jobs if kind.plural == plural]
+        if not operators and not kinds.lacking:
             raise click.BadParameter(
-                f"{value!r} must begin with one of {', '.join(f'{kind.plural}/' for kind in kinds)}"
+                f"{value!r} must begin with one of {', '.join(f'{kind.plural}/' for kind in jobs)}"
             )
         ours = [operator.capabilities for operator in operators if isinstance(operator, Operator)]
         if len(ours) == len(operators):
@@ -256,7 +286,8 @@ def kind_files(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -
             raise click.BadParameter(f"{value!r} must be PLURAL.GROUP=FILE")
         if plural in files:
             raise click.BadParameter(f"{plural} is repeated: a kind has only one file")
-        among([plural], models)
+        if not among([plural], models, kinds.lacking):
+            continue
         files[plural] = KindFile(plural, models[plural], FilePath(path))
     return tuple(files.values())
 
@@ -317,15 +348,27 @@ def installation_fields(values: BinaryIO | None) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in given.items()}
 
 
-def in_cluster(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> Registry[JobKind]:
+def in_cluster(kinds: Registry[CustomKind], deny: Collection[str] = ()) -> Registry[CustomKind]:
     """Return the kinds for a cluster; see `installable`."""
     from jobgate.configured.catalogue import installable
     from webhook import Registry
 
     try:
-        return Registry(installable(kinds, deny))
+        return Registry(installable(kinds, deny), lacking=kinds.lacking)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def log_lacking(kinds: Registry[CustomKind]) -> int:
+    """Log the kinds and plugins of packages that cannot be loaded, and return their number."""
+    import logging
+
+    from jobgate.plugins import lacking
+
+    faults = [*kinds.lacking, *lacking()]
+    for fault in faults:
+        logging.getLogger("jobgate").error("package unusable", extra={"fields": {"reason": fault}})
+    return len(faults)
 
 
 CRDS = click.option(
@@ -335,6 +378,14 @@ CRDS = click.option(
     metavar="FILE",
     callback=_crds,
     help="CRD of a kind of --kinds or of the catalogue, which gives its schema; repeatable. FILE may be a directory.",
+)
+CONTEXT = click.option(
+    "--context",
+    "known",
+    multiple=True,
+    metavar="FILE",
+    help="Objects of the cluster that rules look up: all of each resource and namespace that it has; repeatable. FILE "
+    "may be a directory, or - for standard input. Objects in PATHs are looked up, too.",
 )
 RUN = setting(
     "--run",

@@ -76,6 +76,10 @@ def _kinds(word: str) -> Iterator[JobKind]:
     for kind in installed():
         short = kind.resource.names.short_names if kind.resource else ()
         named = word in {kind.kind.lower(), kind.plural, kind.qualified_plural, *short}
+        if not isinstance(kind, JobKind):
+            if named:
+                raise click.BadParameter(f"a {kind.kind} has no pods that could wait")
+            continue
         if named and kind.creates is not None:
             raise click.BadParameter(f"a {kind.kind} only creates a {kind.creates.kind}: ask why that waits")
         if named or (not word and kind.creates is None):

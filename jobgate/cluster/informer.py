@@ -15,7 +15,7 @@ import msgspec
 
 from jobgate.cluster.resource import Resource
 from jobgate.room import Room, project, weight_of
-from webhook import NotInstalled
+from webhook import NotInstalled, UnknownObjects
 
 #: Seconds between two watches, for an API server that ends each watch at once.
 RETRY_PERIOD = 1.0
@@ -88,7 +88,7 @@ class ApiError(Exception):
         return self.code == _INVALID
 
 
-class IncompleteError(LookupError):
+class IncompleteError(UnknownObjects):
     """There is no room for all objects of a namespace, so its content is not known."""
 
 
@@ -187,7 +187,7 @@ class Informer(Generic[T]):
         self._version = ""
         self._heard = 0.0
         self._logged = ""
-        self._failure, self._unknown = "not listed yet", LookupError
+        self._failure, self._unknown = "not listed yet", UnknownObjects
         # Whether nothing needs to wait any more: the resource was listed, does not exist, or cannot be listed for now.
         self.settled = False
         # The same for decisions that need the objects: false while the API server does not answer.
@@ -379,7 +379,7 @@ class Informer(Generic[T]):
             self._failure, self._unknown, self.learned = "not installed", NotInstalled, True
             self._log(logging.INFO, "resource not installed", "")
         else:
-            self._failure, self._unknown = f"{type(error).__qualname__}: {error}", LookupError
+            self._failure, self._unknown = f"{type(error).__qualname__}: {error}", UnknownObjects
             self._log(logging.WARNING, "failed to watch", self._failure)
         return self._backoff.seconds(failures)
 

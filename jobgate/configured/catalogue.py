@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from jobgate.jobs.kind import JobKind
+from msgspec.structs import replace
+
+from jobgate.jobs.kind import CustomKind, JobKind
 from webhook import Registry
+
+K = TypeVar("K", bound=CustomKind)
 
 _FOLDER: Final = Path(__file__).with_name("catalogue")
 _SUFFIX: Final = ".yaml"
@@ -40,19 +43,19 @@ def near(api_version: str, kind: str) -> list[tuple[str, str]]:
     return [(f"{group}/{version}", entry.kind) for entry in entries for version in entry.versions]
 
 
-class Catalogued(Registry[JobKind]):
+class Catalogued(Registry[CustomKind]):
     """Kinds, and those of the catalogue that are asked for; `crds` by name give configured kinds their schemas."""
 
-    def __init__(self, kinds: Registry[JobKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()})
+    def __init__(self, kinds: Registry[CustomKind], crds: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        super().__init__((), {name: partial(self._loaded, kinds, name) for name in kinds.names()}, kinds.lacking)
         self._crds = crds or {}
 
-    def _loaded(self, kinds: Registry[JobKind], name: tuple[str, str]) -> JobKind:
+    def _loaded(self, kinds: Registry[CustomKind], name: tuple[str, str]) -> CustomKind:
         kind = kinds.get(*name)
         assert kind is not None
         return self._with_schema(kind)
 
-    def get(self, api_version: str, kind: str) -> JobKind | None:
+    def get(self, api_version: str, kind: str) -> CustomKind | None:
         """Return a kind, from the catalogue if no other has the name.
 
         The file of a kind is named after its plural, which is regular in all entries.
@@ -66,7 +69,7 @@ class Catalogued(Registry[JobKind]):
                     known = self._kinds[api_version, kind] = self._with_schema(described)
         return known
 
-    def _with_schema(self, kind: JobKind) -> JobKind:
+    def _with_schema(self, kind: CustomKind) -> CustomKind:
         crd = self._crds.get(kind.qualified_plural)
         if kind.resource is not None or crd is None:
             return kind
@@ -82,7 +85,7 @@ def kinds_of(entries: Iterable[Any]) -> list[JobKind]:
     ]
 
 
-def installable(kinds: Iterable[JobKind], deny: Collection[str] = ()) -> list[JobKind]:
+def installable(kinds: Iterable[K], deny: Collection[str] = ()) -> list[K]:
     """Return the kinds for a cluster: of configured ones the preferred version, which only warn if not in `deny`.
 
     The API server converts objects of other versions.

@@ -12,7 +12,7 @@ from jobgate.installation import Installation
 from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition
 from jobgate.installation.objects import base
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from webhook import Phase, Registry
 from webhook.values import deviations
 
@@ -32,7 +32,7 @@ class Expected:
     """
 
     installation: Installation
-    kinds: tuple[JobKind, ...]
+    kinds: tuple[CustomKind, ...]
     base: tuple[Mapping[str, Any], ...]
     definitions: tuple[Mapping[str, Any], ...]
 
@@ -72,7 +72,7 @@ class Expected:
 
 
 def expected(
-    kinds: Registry[JobKind], installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()
+    kinds: Registry[CustomKind], installation: Installation, definitions: Sequence[Mapping[str, Any]] = ()
 ) -> Expected:
     """Return the expected state of an installation; `definitions` are the CRDs of all kinds, if they are known."""
     chosen = tuple(kind for kind in kinds if installation.on("kinds", kind.qualified_plural))

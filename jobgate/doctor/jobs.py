@@ -12,7 +12,7 @@ from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import ClusterSnapshot, place
 from jobgate.jobs.erased import erased
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 
@@ -20,7 +20,7 @@ from jobgate.plugins.queueing import KUEUE_CRD
 WITHOUT_STATUS: Final = timedelta(minutes=5)
 
 
-def resource_of(kind: JobKind) -> Resource:
+def resource_of(kind: CustomKind) -> Resource:
     """Return the resource of a kind's jobs."""
     return Resource(kind.plural, kind.version, kind.group)
 
@@ -48,7 +48,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             yield fault_at("jobs-not-run", where, f"no operator has taken up this job{more}")
 
 
-def _erased(observed: ClusterSnapshot, kind: JobKind) -> Iterator[FoundFault]:
+def _erased(observed: ClusterSnapshot, kind: CustomKind) -> Iterator[FoundFault]:
     """Yield the first job of each writer that erased fields."""
     writers: dict[str, FoundFault] = {}
     for job in observed.all(resource_of(kind)) or ():

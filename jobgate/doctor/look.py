@@ -41,9 +41,8 @@ from jobgate.doctor.observed import (
     entries_of,
 )
 from jobgate.installation import certificates, controller, runner, workload
-from jobgate.installation.configurations import NAME
-from jobgate.installation.installation import LABELS
-from jobgate.jobs.kind import JobKind
+from jobgate.installation.installation import LABELS, values
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
 from webhook import Registry
@@ -78,7 +77,7 @@ class ServerAccess:
 
 
 async def look(
-    client: Client, kinds: Registry[JobKind], given: Mapping[str, Any], servers: ServerAccess
+    client: Client, kinds: Registry[CustomKind], given: Mapping[str, Any], servers: ServerAccess
 ) -> tuple[ClusterSnapshot, Expected]:
     """Return the observed and the expected state of an installation.
 
@@ -87,12 +86,12 @@ async def look(
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
     """
-    reader = SnapshotReader(client)
+    reader = SnapshotReader(client, given.get("name", values("name")))
     await reader.first()
     await reader.gather(
-        *(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
+        *(Ref(resource, reader.seen.name) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
     )
-    first, second = (reader.seen.objects[Ref(resource, NAME)] for resource in CONFIGURATIONS)
+    first, second = (reader.seen.objects[Ref(resource, reader.seen.name)] for resource in CONFIGURATIONS)
     if isinstance(first, NotChecked) and isinstance(second, NotChecked):
         raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
@@ -140,7 +139,7 @@ def _of_installation(namespace: str) -> list[Ref]:
     ]
 
 
-def _others(observed: ClusterSnapshot, kinds: Iterable[JobKind], crds: Iterable[Ref]) -> Iterator[Ref]:
+def _others(observed: ClusterSnapshot, kinds: Iterable[CustomKind], crds: Iterable[Ref]) -> Iterator[Ref]:
     """Yield the Services that other webhooks for jobs and pods, and the conversions of our CRDs, call."""
     kinds = tuple(kinds)
     for configuration in (
@@ -187,10 +186,10 @@ async def _served(
 class SnapshotReader:
     """Reads objects, lists and permissions into the snapshot `seen`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, name: str = values("name")) -> None:
         self._client = client
         self._slots = asyncio.Semaphore(CONCURRENCY)
-        self.seen = ClusterSnapshot()
+        self.seen = ClusterSnapshot(name=name)
         #: Label selectors of lists.
         self.selectors = {Ref(BINDINGS): _NAMED}
 

@@ -10,22 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, kind_on, namespaced
-from jobgate.installation.configurations import CERTIFICATE, NAME
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import (
+    CERT_MANAGER,
+    INSTALLED,
+    NAME,
+    NAMESPACE,
+    ROTATES,
+    SCHEDULES,
+    WATCHES,
+    kind_on,
+    named,
+    namespaced,
+)
+from jobgate.installation.configurations import CERTIFICATE
 from jobgate.installation.pods import component, container, deployment, pod, pod_metadata
 from jobgate.installation.policies import GROUP as _ADMISSION
 from jobgate.installation.policies import policy, rules, validation
 from jobgate.installation.rbac import READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, ForEach, If, any_of, joined, setting
 from jobgate.installation.workload import DOMAIN_FLAG
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 
 ACCOUNT = "jobgate-certificates"
 #: The Lease of the rotation; the default of `jobgate certs`.
 LEASE = "jobgate-certificates"
 SELECTOR = component("certificates")
-_LABELS = {**LABELS, **SELECTOR}
+_LABELS = {**INSTALLED, **SELECTOR}
 
 #: A pass makes the steps that are due; the next pass continues. So it is at the first installation, too.
 _SCHEDULE = "*/5 * * * *"
@@ -34,13 +44,13 @@ _DEADLINE = 240
 _SECRET = setting("secret")
 
 
-def certificates(kinds: Iterable[JobKind]) -> list[Any]:
+def certificates(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the objects that renew the certificate, by the setting `rotation`."""
     converted = [kind for kind in kinds if kind.versions]
     return [If(ROTATES, _rotation(converted)), If(CERT_MANAGER, _cert_manager())]
 
 
-def _rotation(converted: Sequence[JobKind]) -> list[Any]:
+def _rotation(converted: Sequence[CustomKind]) -> list[Any]:
     return [
         account(ACCOUNT),
         *bound(ACCOUNT, _rules(converted)),
@@ -56,7 +66,7 @@ def _rotation(converted: Sequence[JobKind]) -> list[Any]:
 _CONVERSIONS = setting("conversion_crds")
 
 
-def _rules(converted: Sequence[JobKind]) -> list[Any]:
+def _rules(converted: Sequence[CustomKind]) -> list[Any]:
     """Return the rights in the whole cluster: to patch the bundles of configurations and of some CRDs, and no more."""
     names: tuple[If | ForEach, ...] = (
         *(If(kind_on(kind), kind.qualified_plural) for kind in converted),
@@ -79,7 +89,7 @@ _RULES_AT_HOME = [
     rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
     # RBAC cannot limit the names of created objects: `_policy` does.
     rule("", "secrets", verbs=("create",)),
-    *lease(LEASE),
+    *lease(named(LEASE)),
     rule("", "events", verbs=("create",)),
     # Before an old CA is removed, every server must serve the new certificate.
     rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
@@ -97,7 +107,7 @@ def _policy() -> list[dict[str, Any]]:
     return policy(ACCOUNT, constraints, [validation(expression, message)])
 
 
-def _cron_job(converted: Sequence[JobKind]) -> dict[str, Any]:
+def _cron_job(converted: Sequence[CustomKind]) -> dict[str, Any]:
     spec = {
         "schedule": _SCHEDULE,
         "concurrencyPolicy": "Forbid",
@@ -109,7 +119,7 @@ def _cron_job(converted: Sequence[JobKind]) -> dict[str, Any]:
     return namespaced("batch/v1", "CronJob", ACCOUNT, {"spec": spec}, _LABELS)
 
 
-def _install_job(converted: Sequence[JobKind]) -> dict[str, Any]:
+def _install_job(converted: Sequence[CustomKind]) -> dict[str, Any]:
     """Return the first pass, so that an installation does not wait for the schedule.
 
     A Job cannot be changed. It is deleted a minute after its end, so that a later apply creates another.
@@ -118,7 +128,7 @@ def _install_job(converted: Sequence[JobKind]) -> dict[str, Any]:
     return namespaced("batch/v1", "Job", f"{ACCOUNT}-install", {"spec": spec}, _LABELS)
 
 
-def _passing(converted: Sequence[JobKind]) -> dict[str, Any]:
+def _passing(converted: Sequence[CustomKind]) -> dict[str, Any]:
     return {
         "backoffLimit": 2,
         "activeDeadlineSeconds": _DEADLINE,
@@ -129,7 +139,7 @@ def _passing(converted: Sequence[JobKind]) -> dict[str, Any]:
     }
 
 
-def _pod(command: str, converted: Sequence[JobKind], *, serving: bool = False) -> dict[str, Any]:
+def _pod(command: str, converted: Sequence[CustomKind], *, serving: bool = False) -> dict[str, Any]:
     """Return the pod of a command; with `serving`, it has probes and metrics."""
     args = [
         "certs",
@@ -137,11 +147,11 @@ def _pod(command: str, converted: Sequence[JobKind], *, serving: bool = False) -
         joined("--namespace=", NAMESPACE),
         joined("--secret-name=", _SECRET),
         joined("--service=", setting("service")),
-        f"--configuration={NAME}",
+        joined("--configuration=", NAME),
         DOMAIN_FLAG,
         *(If(kind_on(kind), f"--crd={kind.qualified_plural}") for kind in converted),
         ForEach(_CONVERSIONS, joined("--crd=", ITEM)),
-        *([joined("--health-port=", setting("health_port"))] if serving else []),
+        *([joined("--health-port=", setting("health_port")), joined("--lease-name=", named(LEASE))] if serving else []),
     ]
     return pod(ACCOUNT, container("certificates", args, serving=serving), critical=True)
 

@@ -10,16 +10,16 @@ from typing import Any
 from crdgen import to_yaml
 from jobgate import __version__
 from jobgate.configured import catalogue
-from jobgate.installation.choices import some_on
-from jobgate.installation.configurations import KINDS, NAME
+from jobgate.installation.choices import INSTALLED, NAME, some_on
+from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition, prerequisites
-from jobgate.installation.installation import LABELS, Installation, RotationMode
+from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.kustomize import folder
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
 from jobgate.installation.tree import If
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.plugins import offered
 from webhook import Registry
 
@@ -42,7 +42,7 @@ Servers become ready when they have a certificate:
 """
 
 
-def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
+def chart(kinds: Registry[CustomKind], header: str) -> dict[str, str]:
     """Return the files of the chart, by path; `header` is their comment, if the format has comments.
 
     The values enable these kinds. The others of the catalogue can be enabled.
@@ -64,7 +64,7 @@ def chart(kinds: Registry[JobKind], header: str) -> dict[str, str]:
     }
 
 
-def defaults(kinds: Registry[JobKind], enabled: Container[str]) -> dict[str, Any]:
+def defaults(kinds: Registry[CustomKind], enabled: Container[str]) -> dict[str, Any]:
     """Return the default values of the chart.
 
     Helm creates the namespace (`--create-namespace`), because it must exist before the release.
@@ -77,10 +77,11 @@ def defaults(kinds: Registry[JobKind], enabled: Container[str]) -> dict[str, Any
     return installation.model_dump(mode="json", by_alias=True, exclude={_HELMS})
 
 
-def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
+def schema(kinds: Registry[CustomKind]) -> dict[str, Any]:
     """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
     generated = Installation.model_json_schema(by_alias=True)
-    rotation = generated.pop("$defs")[RotationMode.__name__]
+    defined = {name: _untitled(schema) for name, schema in generated.pop("$defs").items()}
+    rotation = defined.pop(RotationMode.__name__)
     properties = {name: _untitled(field) for name, field in generated["properties"].items() if name != _HELMS}
     properties["rotation"] = {
         "description": properties["rotation"]["description"],
@@ -105,6 +106,7 @@ def schema(kinds: Registry[JobKind]) -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Values of the chart jobgate",
+        "$defs": defined,
         "type": "object",
         "additionalProperties": False,
         # Set by charts that have this one as a dependency.
@@ -130,7 +132,7 @@ def _chart() -> dict[str, Any]:
     }
 
 
-def _values(kinds: Registry[JobKind], enabled: Container[str]) -> str:
+def _values(kinds: Registry[CustomKind], enabled: Container[str]) -> str:
     described = schema(kinds)["properties"]
     return "\n".join(
         f"# {described[name]['description']}\n{to_yaml({name: value})}"
@@ -138,18 +140,18 @@ def _values(kinds: Registry[JobKind], enabled: Container[str]) -> str:
     )
 
 
-def _definitions(kinds: Registry[JobKind]) -> dict[str, list[dict[str, Any]]]:
+def _definitions(kinds: Registry[CustomKind]) -> dict[str, list[dict[str, Any]]]:
     """Return all CRDs, by file."""
     defined = [*(definition(kind) for kind in kinds if kind.resource), *prerequisites()]
     return {f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml": [crd] for crd in defined}
 
 
-def _templates(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
+def _templates(kinds: Registry[CustomKind]) -> dict[str, list[Any]]:
     groups = {name: _hooked(trees) for name, trees in base_trees(kinds).items()}
     return {**groups, "uninstall": [_emptied(kinds)]}
 
 
-def _emptied(kinds: Registry[JobKind]) -> If:
+def _emptied(kinds: Registry[CustomKind]) -> If:
     """Return hooks by which Helm removes the webhook configurations first.
 
     Otherwise it removes them last, and the API server would call servers that are gone. The hooks replace the
@@ -163,7 +165,7 @@ def _emptied(kinds: Registry[JobKind]) -> If:
             {
                 "apiVersion": "admissionregistration.k8s.io/v1",
                 "kind": kind,
-                "metadata": {"name": NAME, "labels": LABELS, "annotations": annotations},
+                "metadata": {"name": NAME, "labels": INSTALLED, "annotations": annotations},
                 "webhooks": [],
             }
             for kind in KINDS.values()

@@ -11,10 +11,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, denies, kind_on, may_be_wired, some_on, wires
-from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, If, any_of, base64, either, entry_or, joined, setting
-from jobgate.jobs.kind import JobKind
+from jobgate.installation.choices import (
+    CERT_MANAGER,
+    INSTALLED,
+    NAME,
+    NAMESPACE,
+    denies,
+    kind_on,
+    may_be_wired,
+    some_on,
+    wires,
+)
+from jobgate.installation.tree import (
+    OBJECT,
+    Expression,
+    ForEach,
+    If,
+    any_of,
+    base64,
+    either,
+    entry,
+    entry_or,
+    joined,
+    setting,
+)
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
@@ -27,25 +48,30 @@ SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
 #: A job that is being deleted is validated, but not defaulted.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 
-#: Name of both configurations.
-NAME = "jobgate"
 #: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
 
 #: The annotations of what has a CA bundle.
 INJECTED = If(CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)})
 
-_NAMESPACES = {
+_LABELS = entry("namespace_selector", "matchLabels", {})
+_EXPRESSIONS = entry("namespace_selector", "matchExpressions", [])
+#: The namespaces that webhooks are called for.
+NAMESPACES = {
+    "matchLabels": If(_LABELS, _LABELS),
     "matchExpressions": [
         {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*SYSTEM_NAMESPACES, NAMESPACE]},
         {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": [OPT_OUT_VALUE]},
-    ]
+        ForEach(_EXPRESSIONS, OBJECT),
+    ],
 }
+
+_OBJECTS = setting("object_selector")
 
 KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
 
-def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
+def configuration(phase: Phase, kinds: Iterable[CustomKind]) -> If:
     """Return the configuration of one phase, if a kind is enabled.
 
     The bundle is rendered only if the installation has one. If it is injected, the field is absent, so that an apply
@@ -59,7 +85,7 @@ def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
             "kind": KINDS[phase],
             "metadata": {
                 "name": NAME,
-                "labels": LABELS,
+                "labels": INSTALLED,
                 "annotations": INJECTED,
             },
             "webhooks": [
@@ -72,7 +98,7 @@ def configuration(phase: Phase, kinds: Iterable[JobKind]) -> If:
     )
 
 
-def _changes(kind: JobKind) -> str:
+def _changes(kind: CustomKind) -> str:
     """Return the condition for a review of a job: changes of the spec, or of reviewed labels or annotations."""
     marks = (
         f"{json.dumps(keys)}.exists(key, object.metadata.?{field}[?key] != oldObject.metadata.?{field}[?key])"
@@ -82,17 +108,18 @@ def _changes(kind: JobKind) -> str:
     return " || ".join((SPEC_CHANGES, *marks))
 
 
-def _jobs(phase: Phase, kind: JobKind) -> dict[str, Any]:
+def _jobs(phase: Phase, kind: CustomKind) -> dict[str, Any]:
     conditions = [{"name": "spec-changes", "expression": _changes(kind)}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
-    scope = "Namespaced" if kind.resource else "*"
+    scope = kind.resource.scope if kind.resource else "*"
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural], scope)
     name = f"{kind.qualified_plural}.{phase}"
-    return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions}, kind)
+    narrowed = {"objectSelector": If(_OBJECTS, _OBJECTS), "matchConditions": conditions}
+    return _entry(name, phase, kind.path(phase), [rule], narrowed, kind)
 
 
-def _scale(kind: JobKind) -> dict[str, Any]:
+def _scale(kind: CustomKind) -> dict[str, Any]:
     """Return the webhook of the scale subresource, for which the webhooks of the job are not called."""
     conditions = [{"name": "spec-changes", "expression": SPEC_CHANGES}]
     rule = _rule(kind.group, kind.version, ["UPDATE"], [f"{kind.plural}/{SCALE}"])
@@ -100,7 +127,7 @@ def _scale(kind: JobKind) -> dict[str, Any]:
     return _entry(name, Phase.VALIDATE, scale_path(kind), [rule], {"matchConditions": conditions})
 
 
-def _pods(phase: Phase, kinds: Sequence[JobKind]) -> Iterator[If]:
+def _pods(phase: Phase, kinds: Sequence[CustomKind]) -> Iterator[If]:
     """Yield the webhooks for the pods of kinds. They are never called for other pods."""
     rule = _rule("", "v1", ["CREATE"], ["pods"])
     if with_plugins := may_be_wired(kinds):
@@ -152,7 +179,7 @@ def _rule(
     }
 
 
-def _failure_policy(kind: JobKind | None) -> Expression:
+def _failure_policy(kind: CustomKind | None) -> Expression:
     """Return the failure policy; a configured kind whose faults are only warnings does not depend on the server."""
     if kind is None:
         return setting("failure_policy")
@@ -172,21 +199,21 @@ def _entry(
     path: str,
     rules: Iterable[dict[str, Any]],
     narrowed: Mapping[str, Any],
-    kind: JobKind | None = None,
+    kind: CustomKind | None = None,
 ) -> dict[str, Any]:
     """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions."""
-    entry = {
+    webhook = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": client_config(path),
         "failurePolicy": _failure_policy(kind),
         "matchPolicy": "Equivalent",
         **narrowed,
-        "namespaceSelector": _NAMESPACES,
+        "namespaceSelector": NAMESPACES,
         "rules": list(rules),
         "sideEffects": "None",
         "timeoutSeconds": setting("timeout_seconds"),
     }
     if phase is Phase.MUTATE:
-        entry["reinvocationPolicy"] = "IfNeeded"
-    return entry
+        webhook["reinvocationPolicy"] = "IfNeeded"
+    return webhook

@@ -10,13 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, may_be_wired, plugin_on, some_on, wires
+from jobgate.installation.choices import (
+    NAMESPACE,
+    RUNS,
+    SERVED_FLAG,
+    kind_on,
+    may_be_wired,
+    named,
+    plugin_on,
+    some_on,
+    wires,
+)
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, for_resource, has_label, policy, rules, validation, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
 from jobgate.installation.tree import ITEM, Expression, ForEach, If, all_of, any_of, begins, either, joined, setting
 from jobgate.installation.workload import entries_mounted, pod_settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.wiring import members_of
 from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import SECRET, ObjectType, installed
@@ -37,7 +47,7 @@ REPLICAS = 2
 _ITEMS = tuple(resource.names.plural for resource in DEFINED)
 
 
-def controller(kinds: Iterable[JobKind]) -> list[Any]:
+def controller(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the objects of the controller. It runs outside the cluster if the server does."""
     mounted = entries_mounted(kinds := tuple(kinds))
     kinds = may_be_wired(kinds)
@@ -50,7 +60,7 @@ def controller(kinds: Iterable[JobKind]) -> list[Any]:
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
-                *bound(ACCOUNT, lease(LEASE), NAMESPACE),
+                *bound(ACCOUNT, lease(named(LEASE)), NAMESPACE),
                 *_policy(kinds),
                 # To create Secrets in these namespaces, but not to list, change or delete them.
                 If(_creating(SECRET), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
@@ -88,8 +98,8 @@ def _managing() -> Iterator[Any]:
         yield If(condition, [rule(group, *plurals, verbs=MANAGE) for group, plurals in _by_group(types).items()])
 
 
-def _rules(kinds: Iterable[JobKind]) -> list[Any]:
-    jobs: dict[tuple[str, str], list[JobKind]] = {}
+def _rules(kinds: Iterable[CustomKind]) -> list[Any]:
+    jobs: dict[tuple[str, str], list[CustomKind]] = {}
     for kind in kinds:
         jobs.setdefault((kind.group, kind.plural), []).append(kind)
     deleting_any = [kind for kind in kinds if (members := members_of(kind)) and members.deletes_any]
@@ -116,7 +126,7 @@ def _listing_pods() -> Expression:
     return any_of(plugin_on(name) for name, plugin in installed().items() if plugin.lists_pods)
 
 
-def _policy(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
+def _policy(kinds: Iterable[CustomKind]) -> list[dict[str, Any]]:
     """Return the policy that lets the controller write only objects that jobs own.
 
     The controller writes no others anyway; the policy is for the case that its token is stolen.
@@ -163,11 +173,11 @@ def _secret() -> str:
 
 
 def _deployment(
-    kinds: Iterable[JobKind], mounts: list[dict[str, Any]], volumes: list[dict[str, Any]]
+    kinds: Iterable[CustomKind], mounts: list[dict[str, Any]], volumes: list[dict[str, Any]]
 ) -> dict[str, Any]:
     health = joined("--health-port=", setting("health_port"))
     run = ForEach(setting("run"), joined("--run=", ITEM))
-    args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
+    args = ["control", health, joined("--lease-name=", named(LEASE)), SERVED_FLAG, *pod_settings(kinds), run]
     mounted: dict[str, Any] = {"volumeMounts": mounts} if mounts else {}
     added: dict[str, Any] = {"volumes": volumes} if volumes else {}
     controls = container("controller", args, **mounted)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from crdgen import CustomResource, crd
+from jobgate.installation.choices import INSTALLED
 from jobgate.installation.configurations import INJECTED, client_config
 from jobgate.installation.installation import LABELS, Installation
 from jobgate.installation.tree import resolve
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.prerequisites.models import DEFINED
 from webhook.conversion import CONVERSION_PATH
 
@@ -19,25 +20,25 @@ _CONVERSION = {
 }
 
 
-def resource_of(kind: JobKind) -> CustomResource:
+def resource_of(kind: CustomKind) -> CustomResource:
     """Return the custom resource from which the CRD of a kind is generated.
 
     Raises:
         TypeError: the kind was not created by `bind`.
     """
-    if not isinstance(kind, JobKind) or kind.resource is None:
+    if not isinstance(kind, CustomKind) or kind.resource is None:
         raise TypeError(f"{kind.kind} has no crdgen.CustomResource to make a CRD from: make the kind by bind(…)")
     return kind.resource
 
 
-def prerequisites() -> list[dict[str, Any]]:
+def prerequisites(installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of prerequisites."""
-    return [_labelled(resource) for resource in DEFINED]
+    return [_labelled(resource, installation) for resource in DEFINED]
 
 
-def definition(kind: JobKind, installation: Installation | None = None) -> dict[str, Any]:
+def definition(kind: CustomKind, installation: Installation | None = None) -> dict[str, Any]:
     """Return the CRD of a kind. If the kind has several versions, the server of the installation converts them."""
-    manifest = _labelled(resource_of(kind))
+    manifest = _labelled(resource_of(kind), installation)
     if kind.versions:
         added = resolve({"conversion": _CONVERSION, "annotations": INJECTED}, installation or Installation())
         manifest["spec"]["conversion"] = added["conversion"]
@@ -46,7 +47,7 @@ def definition(kind: JobKind, installation: Installation | None = None) -> dict[
     return manifest
 
 
-def _labelled(resource: CustomResource) -> dict[str, Any]:
+def _labelled(resource: CustomResource, installation: Installation | None) -> dict[str, Any]:
     manifest = crd(resource)
-    manifest["metadata"]["labels"] = dict(LABELS)
+    manifest["metadata"]["labels"] = resolve(INSTALLED, installation) if installation else dict(LABELS)
     return manifest

@@ -11,19 +11,20 @@ from pydantic.alias_generators import to_camel
 from crdgen.docs import fields
 from crdgen.docs.markdown import code, table
 from jobgate.installation.definitions import definition, resource_of
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.rules.updates import UpdateRule
 from webhook import Rule
 from webhook.kind import ANNOTATIONS
 
 
-def title(kind: JobKind) -> str:
+def title(kind: CustomKind) -> str:
     """Return the name of a kind in the documentation: of jobs, its first short name, as several are named `Job`."""
-    short = resource_of(kind).names.short_names if kind.creates is None else ()
+    creates = isinstance(kind, JobKind) and kind.creates is not None
+    short = () if creates else resource_of(kind).names.short_names
     return str(short[0]) if short else kind.kind.lower()
 
 
-def page(kind: JobKind, links: str = "") -> str:
+def page(kind: CustomKind, links: str = "") -> str:
     """Return the page of a kind as Markdown, with a paragraph of links below its description.
 
     Raises:
@@ -71,14 +72,15 @@ def _line(name: str, about: str) -> str:
     return f"- **{name.replace('_', ' ')}**: {about}"
 
 
-def _updates(kind: JobKind) -> Iterator[str]:
+def _updates(kind: CustomKind) -> Iterator[str]:
     rule = next((rule for rule in kind.rules if isinstance(rule, UpdateRule)), None)
-    yield "## Changes of a stored job"
+    what = "job" if isinstance(kind, JobKind) else "object"
+    yield f"## Changes of a stored {what}"
     if rule is None:
         yield "Every field may change, as far as the rules hold afterwards."
         return
     yield (
-        "Fields that are not listed, or below a listed field, may not change after the job is stored. The most "
+        f"Fields that are not listed, or below a listed field, may not change after the {what} is stored. The most "
         "specific line applies."
     )
     rows = ((code(field), when.value) for field, when in rule.table.fields.items())

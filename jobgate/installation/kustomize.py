@@ -13,7 +13,7 @@ from typing import Any
 from crdgen import to_yaml
 from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.objects import base
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from webhook import Registry
 from webhook.values import difference
 
@@ -30,7 +30,7 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 _API = "kustomize.config.k8s.io"
 
 
-def kustomize(kinds: Registry[JobKind], header: str) -> dict[str, str]:
+def kustomize(kinds: Registry[CustomKind], header: str) -> dict[str, str]:
     """Return the files, by path; each begins with the header as a comment."""
     groups = base(kinds, Installation())
     written = {"crds/kustomization.yaml": to_yaml(_kustomization("../chart/jobgate/files/crds"), header=header)}

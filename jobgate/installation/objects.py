@@ -6,26 +6,28 @@ from typing import Any
 
 from jobgate.installation.certificates import certificates
 from jobgate.installation.configurations import configuration
+from jobgate.installation.console import console
 from jobgate.installation.controller import controller
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation
 from jobgate.installation.monitoring import monitoring
 from jobgate.installation.network import network
+from jobgate.installation.policies import installations
 from jobgate.installation.roles import rights, roles
 from jobgate.installation.runner import runner
 from jobgate.installation.tree import resolve
 from jobgate.installation.workload import namespace, server, service
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins import offered
 from webhook import Phase, Registry
 
 
-def base_trees(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
+def base_trees(kinds: Registry[CustomKind]) -> dict[str, list[Any]]:
     """Return all objects except CRDs, by file; the webhook configurations are last, when all others exist."""
     return {
         "namespace": [namespace()],
-        "rbac": [*rights(kinds), *roles(kinds)],
+        "rbac": [*installations(), *rights(kinds), *roles(kinds), *console()],
         "network": network(),
         "service": [service()],
         "server": [server(kinds)],
@@ -37,16 +39,16 @@ def base_trees(kinds: Registry[JobKind]) -> dict[str, list[Any]]:
     }
 
 
-def definitions(kinds: Registry[JobKind], installation: Installation | None = None) -> list[dict[str, Any]]:
+def definitions(kinds: Registry[CustomKind], installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of enabled kinds and of prerequisites; none if another chart installs them."""
     chosen = installation or Installation()
     if not chosen.crds:
         return []
     ours = (kind for kind in kinds if kind.resource is not None and chosen.on("kinds", kind.qualified_plural))
-    return [*(definition(kind, chosen) for kind in ours), *prerequisites()]
+    return [*(definition(kind, chosen) for kind in ours), *prerequisites(chosen)]
 
 
-def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:
+def base(kinds: Registry[CustomKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:
     """Return all objects except CRDs, by file, without empty files.
 
     Raises:
@@ -57,13 +59,13 @@ def base(kinds: Registry[JobKind], installation: Installation) -> dict[str, list
     return {name: objects for name, objects in groups.items() if objects}
 
 
-def objects(kinds: Registry[JobKind], installation: Installation) -> list[dict[str, Any]]:
+def objects(kinds: Registry[CustomKind], installation: Installation) -> list[dict[str, Any]]:
     """Return the whole installation, CRDs first."""
     groups = base(kinds, installation)
     return [*definitions(kinds, installation), *(manifest for group in groups.values() for manifest in group)]
 
 
-def _check(kinds: Registry[JobKind], installation: Installation) -> None:
+def _check(kinds: Registry[CustomKind], installation: Installation) -> None:
     names = [kind.qualified_plural for kind in kinds]
     for what, given, known in (
         ("kind", installation.kinds, names),

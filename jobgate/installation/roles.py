@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, some_on
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, kind_on, named, some_on
+from jobgate.installation.console import KEEPS
 from jobgate.installation.rbac import API, READ, account, bound, rule
 from jobgate.installation.tree import If, setting
 from jobgate.installation.workload import ACCOUNT
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.prerequisites import USE, WATCHED
 from jobgate.jobs.scale import SCALE, scalable
 from jobgate.jobs.wiring import followed, jobs_of
@@ -25,7 +25,7 @@ _ITEMS, _CLUSTER_ITEMS = (resource.names.plural for resource in DEFINED)
 _WRITE = ("create", "delete", "deletecollection", "patch", "update")
 
 
-def roles(kinds: Iterable[JobKind]) -> list[Any]:
+def roles(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the aggregated ClusterRoles that let users read and edit the jobs of these kinds."""
     kinds = tuple(kinds)
     return [
@@ -40,10 +40,10 @@ def roles(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def watched(kinds: Iterable[JobKind]) -> dict[tuple[str, str], list[JobKind]]:
+def watched(kinds: Iterable[CustomKind]) -> dict[tuple[str, str], list[CustomKind]]:
     """Return the resources that the server reads, as (group, plural), with the kinds that need them."""
     kinds = tuple(kinds)
-    watching: dict[tuple[str, str], list[JobKind]] = {}
+    watching: dict[tuple[str, str], list[CustomKind]] = {}
     read = [*followed(kinds), *scalable(kinds)]
     for kind in kinds:
         for resource in {*kind.watches, *([jobs_of(kind)] if kind in read else [])} - {*WATCHED}:
@@ -52,13 +52,14 @@ def watched(kinds: Iterable[JobKind]) -> dict[tuple[str, str], list[JobKind]]:
     return dict(sorted(watching.items()))
 
 
-def rights(kinds: Iterable[JobKind]) -> list[Any]:
+def rights(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the account of the server with its permissions."""
     resources = watched(kinds)
     rules: list[Any] = [If(some_on(of), rule(*resource, verbs=READ)) for resource, of in resources.items()]
     # Any pod may name prerequisites; the permission to use them is then checked.
     rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
     rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
+    rules.append(If(KEEPS, rule("authentication.k8s.io", "tokenreviews", verbs=("create",))))
     return [
         account(ACCOUNT),
         If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(setting("secret"),))], NAMESPACE)),
@@ -66,7 +67,7 @@ def rights(kinds: Iterable[JobKind]) -> list[Any]:
     ]
 
 
-def _of_jobs(kinds: Iterable[JobKind], verbs: tuple[str, ...]) -> list[Any]:
+def _of_jobs(kinds: Iterable[CustomKind], verbs: tuple[str, ...]) -> list[Any]:
     """Return the rules for jobs, and for their scale, which can only be read and changed."""
     kinds = tuple(kind for kind in kinds if kind.resource)
     scale = tuple(verb for verb in verbs if verb in {"get", "patch", "update"})
@@ -81,6 +82,6 @@ def _role(name: str, into: Iterable[str], rules: list[Any]) -> dict[str, Any]:
     return {
         "apiVersion": API,
         "kind": "ClusterRole",
-        "metadata": {"name": name, "labels": {**LABELS, **labels}},
+        "metadata": {"name": named(name), "labels": {**INSTALLED, **labels}},
         "rules": rules,
     }

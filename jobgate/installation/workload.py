@@ -10,11 +10,10 @@ from crdgen import to_yaml
 from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import LIKE
 from jobgate.configured.kind import ConfiguredKind
-from jobgate.installation.choices import NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.names import DOMAIN
 from jobgate.plugins import offered
@@ -37,7 +36,7 @@ DOMAIN_FLAG = If(
 QUEUEING_FLAG = If(setting("queueing"), joined("--queueing=", setting("queueing")))
 
 
-def pod_settings(kinds: Iterable[JobKind]) -> list[Any]:
+def pod_settings(kinds: Iterable[CustomKind]) -> list[Any]:
     """Return the flags that the server and the controller share, because they must wire pods alike."""
     kinds = tuple(kinds)
     names = dict.fromkeys(kind.qualified_plural for kind in kinds if kind.resource)
@@ -55,19 +54,19 @@ def _is_catalogued(kind: ConfiguredKind) -> bool:
     return kind.entry in named_in_catalogue(kind.qualified_plural)
 
 
-def _source(kind: JobKind) -> str:
+def _source(kind: CustomKind) -> str:
     name = kind.qualified_plural
     return name if isinstance(kind, ConfiguredKind) and _is_catalogued(kind) else f"{_ENTRIES_FOLDER}/{name}.yaml"
 
 
-def entries(kinds: Iterable[JobKind]) -> dict[str, str]:
+def entries(kinds: Iterable[CustomKind]) -> dict[str, str]:
     """Return the files of the configured kinds that are not in the catalogue, by name."""
     written = [kind for kind in kinds if isinstance(kind, ConfiguredKind) and not _is_catalogued(kind)]
     options: dict[str, Any] = {"mode": "json", "by_alias": True, "exclude_defaults": True, "exclude": LIKE}
     return {f"{kind.qualified_plural}.yaml": to_yaml(kind.entry.model_dump(**options)) for kind in written}
 
 
-def entries_map(kinds: Iterable[JobKind]) -> list[dict[str, Any]]:
+def entries_map(kinds: Iterable[CustomKind]) -> list[dict[str, Any]]:
     """Return the ConfigMap with the files of configured kinds, if there are some."""
     files = entries(kinds)
     return [namespaced("v1", "ConfigMap", _entries_name(files), {"data": files})] if files else []
@@ -78,7 +77,7 @@ def _entries_name(files: Mapping[str, str]) -> str:
     return f"jobgate-kinds-{hashlib.sha256(repr(files).encode()).hexdigest()[:8]}"
 
 
-def entries_mounted(kinds: Iterable[JobKind]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def entries_mounted(kinds: Iterable[CustomKind]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the mounts and the volumes for the files of configured kinds."""
     files = entries(kinds)
     mount = {"name": KINDS_VOLUME, "mountPath": _ENTRIES_FOLDER, "readOnly": True}
@@ -91,7 +90,7 @@ def namespace() -> If:
     manifest = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}},
+        "metadata": {"name": NAMESPACE, "labels": {**INSTALLED, **levels}},
     }
     return If(setting("create_namespace"), manifest)
 
@@ -109,7 +108,7 @@ def service() -> dict[str, Any]:
     return namespaced("v1", "Service", setting("service"), {"spec": spec})
 
 
-def server(kinds: Iterable[JobKind]) -> If:
+def server(kinds: Iterable[CustomKind]) -> If:
     """Return the settings of kinds, the Deployment and the disruption budget of the server."""
     settings = namespaced("v1", "ConfigMap", _SETTINGS, {"data": ForEach(_HAS_SETTINGS, {joined(KEY, ".yaml"): ITEM})})
     return If(
@@ -123,7 +122,7 @@ def _some(always: list[dict[str, Any]], if_settings: list[dict[str, Any]]) -> An
     return [*always, *(If(_HAS_SETTINGS, part) for part in if_settings)] if always else If(_HAS_SETTINGS, if_settings)
 
 
-def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
+def _deployment(kinds: Iterable[CustomKind]) -> dict[str, Any]:
     _, volumes = entries_mounted(kinds)
     template = pod(
         ACCOUNT,
@@ -137,7 +136,7 @@ def _deployment(kinds: Iterable[JobKind]) -> dict[str, Any]:
     return deployment(ACCOUNT, SELECTOR, template, setting("replicas"), strategy=SURGE_FIRST)
 
 
-def _queued(kinds: Iterable[JobKind]) -> list[If]:
+def _queued(kinds: Iterable[CustomKind]) -> list[If]:
     """Return the flags for kinds with jobs that the runner queues."""
     return [
         If(all_of(setting("queues"), has(setting("run"), kind.qualified_plural)), f"--operator-can={kind.plural}/queue")
@@ -146,7 +145,7 @@ def _queued(kinds: Iterable[JobKind]) -> list[If]:
     ]
 
 
-def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
+def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
     # A folder, because single files are never refreshed.
     mounts = [{"name": "kind-settings", "mountPath": _SETTINGS_FOLDER, "readOnly": True}]
     args = [
@@ -161,6 +160,7 @@ def _container(kinds: Iterable[JobKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
+        If(setting("keep_reviews"), joined("--keep-reviews=", setting("keep_reviews"))),
         ForEach(setting("run"), joined("--run=", ITEM)),
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
         *_queued(kinds),

@@ -1,9 +1,9 @@
-"""Creates a kind: binds a custom resource to its defaults, rules and operator."""
+"""Creates a kind: binds a custom resource to its defaults and rules and, if it is of jobs, to its operator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, TypedDict, TypeVar, Unpack
+from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
 from pydantic import BaseModel
 
@@ -12,7 +12,7 @@ from jobgate.jobs.context import is_forgetful
 from jobgate.jobs.elastic import ELASTIC
 from jobgate.jobs.fields import TaskScale
 from jobgate.jobs.job import SHARED_FIELDS, Job
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.operator import Operator
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.runner import Runner
@@ -62,37 +62,58 @@ def looked_up(rules: Iterable[Rule]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(resources))
 
 
+@overload
+def bind(
+    resource: CustomResource,
+    *,
+    defaults: tuple[Default, ...] = ...,
+    rules: tuple[Rule, ...] = ...,
+    **more: Unpack[More],
+) -> CustomKind: ...
+
+
+@overload
 def bind(
     resource: CustomResource,
     *,
     operator: Operator,
+    tasks: Callable[[Any], Iterable[Task]] | None = ...,
+    defaults: tuple[Default, ...] = ...,
+    rules: tuple[Rule, ...] = ...,
+    runner: Runner[Any] | None = ...,
+    **more: Unpack[More],
+) -> JobKind: ...
+
+
+def bind(
+    resource: CustomResource,
+    *,
+    operator: Operator | None = None,
     tasks: Callable[[Any], Iterable[Task]] | None = None,
     defaults: tuple[Default, ...] = (),
     rules: tuple[Rule, ...] = (),
     runner: Runner[Any] | None = None,
     **more: Unpack[More],
-) -> JobKind:
+) -> CustomKind:
     """Return the kind of a custom resource's stored version.
 
     Args:
         resource: names and models; the CRD is generated from it.
-        operator: the profile of the program that runs its jobs.
+        operator: the profile of the program that runs its jobs; without it, the objects are no jobs.
         tasks: returns the tasks of a spec; by default the items of the list `tasks`, or of its name in `fields`. If
             `fields` names several, `{"tasks": ("chief", "workers")}`, each of these fields is a task.
         defaults: applied by mutation, in order.
         rules: checked by validation, in addition to the schema.
         runner: how jobgate runs its jobs, or None if only their operator runs them.
-        more: optional attributes. The resources that shared rules look up are watched, and the metadata that they read
-            is reviewed, without being listed here.
+        more: optional attributes. The resources that rules with `@looks_up` look up are watched, and the metadata that
+            shared rules read is reviewed, without being listed here.
 
     Raises:
         UnknownField: a rule is about a field that no kind has.
-        TypeError: a rule is a plain function, the status of a kind with a runner lacks the runner's state, or
-            `versions` are not the other versions of the resource.
+        TypeError: a rule is a plain function, the status of a kind with a runner lacks the runner's state, a kind has
+            tasks or a runner without an operator, or `versions` are not the other versions of the resource.
     """
     more["watches"] = tuple(dict.fromkeys((*looked_up(rules), *more.get("watches", ()))))
-    reviewed = more.get("reviewed", {})
-    more["reviewed"] = {**reviewed, "annotations": (*REVIEWED, *reviewed.get("annotations", ()))}
     version = next(version for version in resource.versions if version.storage)
     others = [other.name for other in resource.versions if other is not version]
     if (converted := more.get("versions")) and sorted(converted) != sorted(others):
@@ -100,6 +121,27 @@ def bind(
             f"versions of {resource.names.kind} has {', '.join(converted)}, and must have {', '.join(others) or 'none'}"
         )
         raise TypeError(f"{text}: the versions of its resource beside {version.name}, which is stored")
+    names: dict[str, Any] = {
+        "group": resource.group,
+        "version": version.name,
+        "kind": resource.names.kind,
+        "plural": resource.names.plural,
+        "spec": version.spec,
+    }
+    if operator is None:
+        if tasks or runner or "tasks" in more.get("fields", {}):
+            raise TypeError(f"tasks of {resource.names.kind} need an operator: the program that creates their pods")
+        return CustomKind(
+            **names,
+            schema=StructuralSchema(resource),
+            restores=is_forgetful,
+            defaults=defaults,
+            rules=rules,
+            resource=resource,
+            **more,
+        )
+    reviewed = more.get("reviewed", {})
+    more["reviewed"] = {**reviewed, "annotations": (*REVIEWED, *reviewed.get("annotations", ()))}
     if runner is not None and not issubclass(version.status or object, RunStatus):
         raise TypeError(f"the status of {resource.names.kind} lacks {STATE}: derive it from RunStatus")
     spec: type[BaseModel] = version.spec
@@ -112,11 +154,7 @@ def bind(
         keys = {attribute: json_name(spec, attribute) for attribute in attributes}
         place, given = ("spec", tuple(keys.values())), _tasks_in_fields(keys)
     return JobKind(
-        group=resource.group,
-        version=version.name,
-        kind=resource.names.kind,
-        plural=resource.names.plural,
-        spec=spec,
+        **names,
         schema=StructuralSchema(resource, place),
         view=Job,
         known_fields=SHARED_FIELDS,

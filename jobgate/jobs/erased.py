@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from webhook.text import short
 from webhook.values import mapping, metadata_of, objects, text
 
@@ -38,7 +38,7 @@ def applied_spec(job: Mapping[str, Any], word: str = "") -> Mapping[str, Any]:
         return {}
 
 
-def erased(kind: JobKind, job: Mapping[str, Any]) -> Erased | None:
+def erased(kind: CustomKind, job: Mapping[str, Any]) -> Erased | None:
     """Return the fields of a stored job's spec that a client other than kubectl has erased; None if there are none.
 
     Only jobs that were applied client-side have the annotation that this needs.

@@ -1,9 +1,8 @@
-"""A kind of job: a kind whose objects have tasks, pods and an operator."""
+"""The kinds that jobgate serves: `JobKind` if the objects have tasks, pods and an operator, else `CustomKind`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -21,26 +20,33 @@ class OperatorProfile(Protocol):
         """The name of the operator in messages."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobKind(Kind):
-    """A kind of job.
+class CustomKind(Kind, frozen=True, kw_only=True):
+    """A kind of custom object.
 
     Attributes:
         resource: the names and models of its custom resource; None if others define it.
+        reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
+    """
+
+    resource: CustomResource | None = None
+    reads: tuple[str, ...] = ()
+
+
+class JobKind(CustomKind, frozen=True, kw_only=True):
+    """A kind of job.
+
+    Attributes:
         tasks: returns the tasks of a spec.
         operator: the profile of the program that runs its jobs.
         runner: how jobgate runs its jobs, or None if only the operator runs them.
-        reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
         creates: the kind of the jobs that are created from its objects; None if its objects are the jobs.
         part: what a task is called in messages.
     """
 
-    resource: CustomResource | None = field(default=None, repr=False, compare=False)
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
-    runner: Any = field(default=None, repr=False, compare=False)
-    reads: tuple[str, ...] = ()
-    creates: JobKind | None = field(default=None, repr=False, compare=False)
+    runner: Any = None
+    creates: JobKind | None = None
     part: str = "task"
     how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 
@@ -60,3 +66,8 @@ class JobKind(Kind):
     def asked(self, job: Mapping[str, Any]) -> Iterator[TaskReferences]:
         """Yield the references to prerequisites of each task of a job, if it has any; the job may be any JSON."""
         return asked(job, self.reference_fields)
+
+
+def job_kinds(kinds: Iterable[CustomKind]) -> list[JobKind]:
+    """Return the kinds of jobs among kinds."""
+    return [kind for kind in kinds if isinstance(kind, JobKind)]

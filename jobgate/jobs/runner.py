@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Generic, Literal
 
+from msgspec import Struct
+
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, Spec
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.policies import LifecyclePolicy
 from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgress, all_started
 from jobgate.jobs.task import Task
@@ -33,8 +34,7 @@ class Clean(StrEnum):
     ALL = "All"
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """How failed pods of a task are replaced, before its lifecycle policies are considered.
 
     Attributes:
@@ -261,13 +261,13 @@ class Runner(ABC, Generic[Spec]):
         return seconds
 
 
-def runner_of(kind: JobKind) -> Runner[Any] | None:
+def runner_of(kind: CustomKind) -> Runner[Any] | None:
     """Return how the jobs of a kind are run; None if only its operator runs them."""
     runner = getattr(kind, "runner", None)
     return runner if isinstance(runner, Runner) else None
 
 
-def left_alone(kind: JobKind, runs: frozenset[str], operator_can: frozenset[str]) -> str:
+def left_alone(kind: CustomKind, runs: frozenset[str], operator_can: frozenset[str]) -> str:
     """Return why nothing runs the jobs of a kind, by an installation's settings; empty if something may.
 
     Args:

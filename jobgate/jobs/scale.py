@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobgate.jobs.fields import TaskScale
 from jobgate.jobs.job import Job
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.progress import Progress
 from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, TASK_LABEL
 from webhook import Phase
@@ -18,17 +18,17 @@ SCALE: Final = "scale"
 SCALE_KIND: Final = ("autoscaling/v1", "Scale")
 
 
-def scalable(kinds: Iterable[JobKind]) -> list[JobKind]:
+def scalable(kinds: Iterable[CustomKind]) -> list[CustomKind]:
     """Return the kinds that have the subresource."""
     return [kind for kind in kinds if _steps(kind)]
 
 
-def scale_path(kind: JobKind) -> str:
+def scale_path(kind: CustomKind) -> str:
     """Return the path of the webhook for the kind's subresource."""
     return f"{kind.path(Phase.VALIDATE)}-{SCALE}"
 
 
-def scaled(kind: JobKind, document: Mapping[str, Any], replicas: int) -> dict[str, Any]:
+def scaled(kind: CustomKind, document: Mapping[str, Any], replicas: int) -> dict[str, Any]:
     """Return a job with another number of replicas; unchanged if it has no such field."""
     steps = _steps(kind)
     return {**(with_value(document, steps, replicas) if steps else document)}
@@ -50,7 +50,7 @@ def pod_selector(job: Job[Any], task: str) -> str:
     return ",".join(f"{key}={value}" for key, value in labels.items())
 
 
-def _steps(kind: JobKind) -> tuple[str, ...]:
+def _steps(kind: CustomKind) -> tuple[str, ...]:
     versions = kind.resource.versions if kind.resource else ()
     scale = next((version.scale for version in versions if version.storage), None)
     return tuple(scale.replicas.split(".")[1:]) if scale else ()

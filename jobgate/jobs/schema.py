@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import Any, Final
 
+from msgspec import Struct
+
 from crdgen import CustomResource
+from crdgen.durations import DURATION_PATTERN
 from crdgen.evaluate import ErrorType, Evaluator, Violation
 from jobgate import podchecks
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import TYPE, Predicate, surely_fits
 from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Required, TooLong, TooMany, TypeInvalid
+from webhook.kind import Kind
 from webhook.values import value_at
 
 _UNKNOWN: Final[Mapping[str, Any]] = {}
@@ -39,15 +42,14 @@ _PRIVATE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """A place in a structural schema.
 
     Attributes:
         node: the schema there; empty where the schema says nothing.
     """
 
-    node: Mapping[str, Any] = field(default_factory=lambda: _UNKNOWN)
+    node: Mapping[str, Any] = {}
 
     @property
     def is_map(self) -> bool:
@@ -91,7 +93,8 @@ class StructuralSchema:
 
         Args:
             resource: the custom resource.
-            parts: the path of the list or map of tasks. A tuple at the end names the fields that are the tasks.
+            parts: the path of the list or map of tasks. A tuple at the end names the fields that are the tasks. Empty
+                for a kind without tasks.
             version: by default the stored one.
         """
         self._resource = resource
@@ -165,6 +168,8 @@ class StructuralSchema:
         """Return True only if the object fits the schema and its pod templates are valid; a fast check in C."""
         if self._is_new() or self._accepts is None or not self._accepts(document):
             return False
+        if not self._way:
+            return True
         parts: Any = document
         for step in self._way:
             parts = parts[step]
@@ -177,7 +182,9 @@ class StructuralSchema:
 
     @cached_property
     def _accepts(self) -> Predicate | None:
-        """The predicate of objects with valid pod templates; None for a kind without pod templates."""
+        """The predicate of objects with valid pod templates; None for tasks without pod templates."""
+        if not self._way:
+            return self._fits
         schema = self.shape.node
         around = self._shape_of_parts
         for name in self._names or ("*",):
@@ -231,7 +238,7 @@ def _with_type(
     return {**schema, "properties": properties, "required": sorted(required)}
 
 
-def shape_of(kind: JobKind) -> Shape:
+def shape_of(kind: Kind) -> Shape:
     """Return the shape of a kind's objects; empty for a kind with another type of schema."""
     return kind.schema.shape if isinstance(kind.schema, StructuralSchema) else Shape()
 
@@ -272,10 +279,12 @@ _CAUSES: Mapping[ErrorType, type[Cause]] = {
 }
 
 #: Messages that replace those of patterns.
-_MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
+_MESSAGES: Mapping[str, str] = {
+    f"must match {pattern}": "must be a duration, such as 30s or 1h30m" for pattern in (DURATION, DURATION_PATTERN)
+}
 
 
-def unchecked_rules(kind: JobKind) -> tuple[str, ...]:
+def unchecked_rules(kind: CustomKind) -> tuple[str, ...]:
     """Return a sentence about each CEL rule of the kind's schema that is not evaluated, as without the CEL library."""
     return kind.schema.unchecked_rules if isinstance(kind.schema, StructuralSchema) else ()
 

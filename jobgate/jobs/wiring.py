@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from crdgen.labels import selects
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind, JobKind, job_kinds
 from jobgate.jobs.members import Claim, Members, marked_claim
 from jobgate.jobs.operator import Operator
 from jobgate.plugins.crew import KIND_LABEL
@@ -40,36 +40,37 @@ class ClaimedJob(NamedTuple):
     claim: Claim
 
 
-def wired(kinds: Iterable[JobKind], runs: Container[str] = ()) -> list[JobKind]:
+def wired(kinds: Iterable[CustomKind], runs: Container[str] = ()) -> list[JobKind]:
     """Return the kinds whose pods get plugins.
 
     Their jobs can request plugins, and the operator does not implement all of them, or jobgate `runs` the jobs.
     """
-    return [kind for kind in kinds if _has_plugins(kind) and (not provides_all(kind) or kind.qualified_plural in runs)]
+    jobs = (kind for kind in job_kinds(kinds) if _has_plugins(kind))
+    return [kind for kind in jobs if not provides_all(kind) or kind.qualified_plural in runs]
 
 
-def provides_all(kind: JobKind) -> bool:
+def provides_all(kind: CustomKind) -> bool:
     """Return whether the operator of a kind implements all plugins that its jobs can request, as Volcano does."""
     members = members_of(kind)
     return members is not None and members.own_plugins
 
 
-def followed(kinds: Iterable[JobKind]) -> list[JobKind]:
+def followed(kinds: Iterable[CustomKind]) -> list[JobKind]:
     """Return the kinds whose jobs the pod webhook remembers: those that are wired, and those with identifiable pods.
 
     A pod may name prerequisites that were checked with its job.
     """
-    kinds = tuple(kinds)
+    kinds = job_kinds(kinds)
     with_plugins = wired(kinds)
     return [kind for kind in kinds if kind in with_plugins or members_of(kind) is not None]
 
 
 def _has_plugins(kind: JobKind) -> bool:
-    is_job = isinstance(kind, JobKind) and isinstance(kind.operator, Operator) and kind.creates is None
+    is_job = isinstance(kind.operator, Operator) and kind.creates is None
     return is_job and bool(kind.field("plugins").attributes)
 
 
-def members_of(kind: JobKind) -> Members | None:
+def members_of(kind: CustomKind) -> Members | None:
     """Return how the pods of a kind's operator identify their job, or None if they do not."""
     operator = kind.operator if isinstance(kind, JobKind) else None
     return operator.members if isinstance(operator, Operator) else None
@@ -91,12 +92,12 @@ def claimed_job(pod: Mapping[str, Any], kinds: Iterable[JobKind]) -> ClaimedJob 
     return marked
 
 
-def jobs_of(kind: JobKind) -> str:
+def jobs_of(kind: CustomKind) -> str:
     """Return the resource of a kind's jobs, as `<plural>.<version>.<group>`."""
     return f"{kind.plural}.{kind.version}.{kind.group}"
 
 
-def marked_selector(kinds: Iterable[JobKind]) -> Mapping[str, Any]:
+def marked_selector(kinds: Iterable[CustomKind]) -> Mapping[str, Any]:
     """Return the LabelSelector of the pods that jobgate's own labels assign to one of these kinds."""
     plurals = [kind.qualified_plural for kind in kinds]
     return {"matchExpressions": [{"key": KIND_LABEL, "operator": "In", "values": plurals}]}

@@ -1,4 +1,4 @@
-"""The kinds of job: the built-in ones, one folder each, and those of installed packages.
+"""The kinds: the built-in ones, one folder each, and those of installed packages.
 
 A package adds a kind by the entry point `jobgate.kinds`: its value is what `bind` returns. No other code names a
 kind, except the importer and one default of the command line.
@@ -7,16 +7,18 @@ kind, except the importer and one default of the command line.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from jobgate.jobs.kind import JobKind
+    from jobgate.jobs.kind import CustomKind, JobKind
+    from jobgate.packages import Provided
     from webhook import Registry
 
-__all__ = ["BUILT_IN", "ENTRY_POINT", "built_in", "installed"]
+__all__ = ["BUILT_IN", "ENTRY_POINT", "built_in", "installed", "of_packages"]
 
 #: The built-in kinds by apiVersion and kind, in the order in which they are rendered, and where they are. They are
 #: imported when they are used: their models take most of a second, and many commands need only one kind.
@@ -39,19 +41,35 @@ def built_in() -> tuple[JobKind, ...]:
     return tuple(kind for kind in map(resolve_name, BUILT_IN.values()) if kind.creates is None)
 
 
-def installed() -> Registry[JobKind]:
-    """Return the built-in kinds and those of installed packages.
+def installed() -> Registry[CustomKind]:
+    """Return the built-in kinds and those of installed packages; `lacking` names those that cannot be used."""
+    from jobgate.packages import usable
 
-    Raises:
-        jobgate.packages.Unusable: the kind of a package cannot be loaded, or is not a `JobKind`.
-        ValueError: two kinds have the same name.
-    """
+    entries = of_packages()
+    return _registry(usable(entries), [str(entry) for entry in entries if entry.fault])
+
+
+def of_packages() -> list[Provided[CustomKind]]:
+    """Return the entry points of installed packages; one whose kind has the name of another is unusable."""
     # Not at the top: the command reads only `BUILT_IN` to find out whether a file has a job.
-    from jobgate.jobs.kind import JobKind
+    from jobgate.jobs.kind import CustomKind
     from jobgate.packages import provided
+
+    entries: list[Provided[CustomKind]] = []
+    for entry in provided(ENTRY_POINT, CustomKind):
+        try:
+            _registry(each.value for each in (*entries, entry) if each.value is not None)
+            entries.append(entry)
+        except ValueError as error:
+            entries.append(entry.clashing(f"cannot be used: {error}"))
+    return entries
+
+
+def _registry(kinds: Iterable[CustomKind], lacking: Iterable[str] = ()) -> Registry[CustomKind]:
+    """Return the built-in kinds and further ones."""
     from webhook import Registry
 
-    return Registry(provided(ENTRY_POINT, JobKind), {name: partial(_loaded, at) for name, at in BUILT_IN.items()})
+    return Registry(kinds, {name: partial(_loaded, at) for name, at in BUILT_IN.items()}, lacking)
 
 
 def _loaded(place: str) -> JobKind:

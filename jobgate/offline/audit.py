@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, review
 
 
@@ -31,9 +33,9 @@ class Audited:
 
 
 def audit(
-    kind: JobKind,
+    kind: CustomKind,
     document: dict[str, Any],
-    kinds: Registry[JobKind],
+    kinds: Registry[CustomKind],
     settings: Settings,
     objects: Objects | None = None,
 ) -> Audited:

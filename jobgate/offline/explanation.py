@@ -133,8 +133,11 @@ def explain(document: dict[str, Any], options: ReviewOptions) -> Explanation | N
         return Explanation(notes=[f"{cause['field']}: {cause['message']}" for cause in causes], denied=True)
     if version is None or workload is not None or not verdict.reviewed:
         return workload
-    job_kind = version.kind.creates or version.kind
-    if job_kind.spec is not version.kind.spec:
+    kind = version.kind
+    if not isinstance(kind, JobKind):
+        return Explanation(notes=[f"a {kind.kind} has no pods"])
+    job_kind = kind.creates or kind
+    if job_kind.spec is not kind.spec:
         return None  # its objects have no pods
     return _job(job_kind, version.up(document), version.up(verdict.document), namespace, options)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from crdgen.evaluate import Evaluator
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import shape_of
 from webhook.text import shown
 from webhook.values import mapping
@@ -58,7 +58,7 @@ class Misfit:
         return f"{self.path}: {self.outcome}: {self.message}"
 
 
-def misfits(stored: Mapping[str, Any], kind: JobKind) -> list[Misfit]:
+def misfits(stored: Mapping[str, Any], kind: CustomKind) -> list[Misfit]:
     """Return the incompatibilities of a CRD with a kind that was created by `bind`."""
     spec = mapping(stored.get("spec"))
     faults = list(_names(spec, kind))
@@ -74,7 +74,7 @@ def misfits(stored: Mapping[str, Any], kind: JobKind) -> list[Misfit]:
     return [*faults, *_member(mapping(ours.get("properties")).get("spec", {}), theirs, "spec", "spec")]
 
 
-def _names(spec: Mapping[str, Any], kind: JobKind) -> Iterator[Misfit]:
+def _names(spec: Mapping[str, Any], kind: CustomKind) -> Iterator[Misfit]:
     """Compare names and scope."""
     names = mapping(spec.get("names"))
     for path, theirs, ours in (

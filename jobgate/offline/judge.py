@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from traceback import walk_tb
 from typing import Any
 
 import jsonpatch
+from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import BaseModel
 
 from crdgen.evaluate.stored import stored_object
 from jobgate.configured.catalogue import near
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
+from jobgate.jobs.prerequisites import WATCHED
 from jobgate.jobs.schema import StructuralSchema, unchecked_rules
 from jobgate.offline.files import is_item, is_namespace
 from jobgate.offline.spelling import suggestion
@@ -49,8 +50,7 @@ OTHER_KIND, NOT_CHECKED = "other-kind", "not-checked"
 _ITEMS = tuple((API_VERSION, kind) for kind in RESOURCES)
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewOptions:
+class ReviewOptions(Struct, frozen=True):
     """The request and the cluster that a review assumes.
 
     Attributes:
@@ -63,7 +63,7 @@ class ReviewOptions:
         objects: other objects of the cluster.
     """
 
-    kinds: Registry[JobKind]
+    kinds: Registry[CustomKind]
     operation: Operation = Operation.CREATE
     namespace: str = "default"
     user: str = ""
@@ -72,8 +72,7 @@ class ReviewOptions:
     objects: Objects = field(default_factory=NoObjects)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict on an object.
 
     Attributes:
@@ -87,7 +86,7 @@ class Verdict:
 
     allowed: bool
     document: Mapping[str, Any]
-    patch: list[dict[str, Any]] = field(default_factory=list)
+    patch: list[dict[str, Any]] = []
     status: dict[str, Any] | None = None
     findings: tuple[Finding, ...] = ()
     reviewed: bool = True
@@ -197,7 +196,7 @@ def _not_reviewed(document: Mapping[str, Any], why: str, rule: str = "") -> Verd
     return Verdict(allowed=True, document=document, findings=((rule, Notice("", why)),), reviewed=False)
 
 
-def _failure(kind: JobKind, error: Exception) -> Cause:
+def _failure(kind: CustomKind, error: Exception) -> Cause:
     """Return the cause for which an object is denied if a rule or a default raises an error.
 
     In a cluster, the webhook answers 500, and the API server denies the object.
@@ -224,7 +223,7 @@ def _near_catalogue(document: Mapping[str, Any]) -> Verdict | None:
     return _not_reviewed(document, f"not reviewed: {kind} of {api_version} is not described, but of {versions}")
 
 
-def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
+def _of_no_kind(document: dict[str, Any], kinds: Registry[CustomKind]) -> Verdict:
     """Return the verdict on an object of an unknown kind: denied if a known kind was probably meant, else ignored."""
     names = [*kinds.names(), *_ITEMS]
     known = ", ".join(f"{api_version} {kind}" for api_version, kind in names)
@@ -240,6 +239,8 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
     if get_close_matches(group, groups, cutoff=_NEAR):
         what = f"is not a kind of {api_version}; known kinds: {known}"
         return _denied(document, Invalid("kind", document.get("kind"), what))
+    if kinds.lacking and "." in group and not group.endswith(".k8s.io"):
+        return _denied(document, Cause("", f"is of no kind that is known; {'; '.join(kinds.lacking)}"))
     if is_namespace(document):
         return _not_reviewed(document, "not reviewed; its Pod Security labels apply to jobs in it")
     if named_in(template_of(document)) is not None:
@@ -248,20 +249,34 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[JobKind]) -> Verdict:
 
 
 def _review(
-    phase: Phase, kind: JobKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
+    phase: Phase, kind: CustomKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
+    of_cluster = kind.resource is not None and kind.resource.scope == "Cluster"
     request = Request(
         uid="offline",
         api_version=kind.gvk.api_version,
         kind=kind.kind,
         operation=options.operation,
         name=text(metadata_of(document).get("name")),
-        namespace=_namespace(document) or options.namespace,
+        namespace="" if of_cluster else _namespace(document) or options.namespace,
         user=User(options.user),
         document=document,
         old_document=old,
     )
-    return review(request, phase, options.kinds, options.settings, options.objects)
+    return review(request, phase, options.kinds, options.settings, _Watched(kind, options.objects))
+
+
+class _Watched:
+    """The objects that a server of the kind would know. Implements `webhook.Objects`."""
+
+    def __init__(self, kind: CustomKind, objects: Objects) -> None:
+        self._watched, self._objects = {*kind.watches, *kind.reads, *WATCHED}, objects
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object; raises LookupError for a resource that no server would know."""
+        if resource not in self._watched:
+            raise LookupError(f"{resource} is not in `watches` of the kind, nor in @looks_up(…) of a rule")
+        return self._objects.get(resource, name, namespace)
 
 
 def _old(document: Mapping[str, Any], version: ServedVersion, options: ReviewOptions) -> dict[str, Any] | None:

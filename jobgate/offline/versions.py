@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import StructuralSchema
 from webhook import Registry
 from webhook.schema import Schema
@@ -22,7 +22,7 @@ class ServedVersion(Struct, frozen=True):
         schema: its schema.
     """
 
-    kind: JobKind
+    kind: CustomKind
     name: str
     schema: Schema
 
@@ -61,7 +61,7 @@ class ServedVersion(Struct, frozen=True):
         return {**document, "apiVersion": f"{self.kind.group}/{version}"}
 
 
-def served(document: Mapping[str, Any], kinds: Registry[JobKind]) -> ServedVersion | None:
+def served(document: Mapping[str, Any], kinds: Registry[CustomKind]) -> ServedVersion | None:
     """Return the version of an object, if it is served."""
     name = str(document.get("kind"))
     kind = kinds.get(str(document.get("apiVersion")), name)

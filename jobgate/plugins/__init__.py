@@ -11,11 +11,11 @@
 A package adds a `Plugin` by the entry point `jobgate.plugins`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from jobgate.packages import provided
+from jobgate.packages import Provided, provided, usable
 from jobgate.plugins.arguments import Arguments, Takes, parse
 from jobgate.plugins.crew import INDEX_LABEL, TASK_LABEL, Crew, CrewContainer, Member, Part, Variable
 from jobgate.plugins.env import Env, Run
@@ -55,6 +55,8 @@ __all__ = [
     "Variable",
     "carried_out",
     "installed",
+    "lacking",
+    "of_packages",
     "offered",
     "parse",
     "wire",
@@ -67,18 +69,26 @@ ENTRY_POINT = "jobgate.plugins"
 
 @cache
 def installed() -> Mapping[str, Plugin[Any]]:
-    """Return the built-in plugins and those of packages by name, in the order in which they are applied.
+    """Return the built-in plugins and those of packages by name, in the order in which they are applied."""
+    available = [*BUILT_IN, *sorted(usable(of_packages()), key=lambda plugin: plugin.name)]
+    return {plugin.name: plugin for plugin in available}
 
-    Raises:
-        jobgate.packages.Unusable: the plugin of a package cannot be loaded, or is not a `Plugin`.
-        ValueError: two plugins have the same name.
-    """
-    available = [*BUILT_IN, *sorted(provided(ENTRY_POINT, Plugin), key=lambda plugin: plugin.name)]
-    plugins = {plugin.name: plugin for plugin in available}
-    if len(plugins) != len(available):
-        names = [plugin.name for plugin in available]
-        raise ValueError(f"two plugins are named {next(name for name in names if names.count(name) > 1)}")
-    return plugins
+
+@cache
+def of_packages() -> Sequence[Provided[Plugin[Any]]]:
+    """Return the entry points of installed packages; one whose plugin has the name of another is unusable."""
+    names = [plugin.name for plugin in BUILT_IN]
+    entries: list[Provided[Plugin[Any]]] = []
+    for entry in provided(ENTRY_POINT, Plugin):
+        name = entry.value.name if entry.value is not None else ""
+        entries.append(entry.clashing(f"cannot be used: two plugins are named {name}") if name in names else entry)
+        names.append(name or entry.target)
+    return entries
+
+
+def lacking() -> list[str]:
+    """Return a sentence for each plugin of a package that cannot be used."""
+    return [str(entry) for entry in of_packages() if entry.fault]
 
 
 def offered() -> list[str]:

@@ -12,12 +12,12 @@ from weakref import WeakValueDictionary, finalize
 import msgspec
 
 from jobgate.jobs.context import Context, Settings
-from jobgate.jobs.crew import crew_of
+from jobgate.jobs.crew import crew_of, written_plugins
 from jobgate.jobs.elastic import given_sizes, resized
 from jobgate.jobs.job import job_of
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import is_run
-from jobgate.plugins import Crew
+from jobgate.plugins import Crew, installed, lacking
 from jobgate.plugins.queueing import Queueing
 from jobgate.plugins.weight import LIMIT, MARGIN, weight
 from jobgate.room import Room
@@ -46,6 +46,7 @@ class UnusableJob:
 
 #: Why pods are denied: an unreadable job might get incomplete pods; a too large job bypassed admission.
 UNREADABLE: Final = "cannot be read by jobgate: see the log of jobgate"
+LACKING: Final = "requests a plugin of a package that cannot be loaded: see `jobgate kinds` and the log of jobgate"
 OVERSIZED: Final = "is too large for plugins: use fewer tasks with more replicas each, or remove plugins"
 
 
@@ -78,6 +79,8 @@ def digest_of(kind: JobKind, document: dict[str, Any], settings: Settings | None
         job, _ = resized(job_of(kind, as_stored(kind, document, Context(settings, namespace=namespace, name=name))))
         if not job.has_readable_tasks:
             return UnusableJob(uid, UNREADABLE)
+        if lacking() and not installed().keys() >= written_plugins(kind, document).keys():
+            return UnusableJob(uid, LACKING)
         crew = crew_of(
             job,
             namespace,

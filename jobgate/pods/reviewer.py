@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import ClaimedJob, claimed_job
 from jobgate.plugins import Member, Pod, wire
+from jobgate.plugins.crew import KIND_LABEL
 from jobgate.pods import shape
 from jobgate.pods.lookup import Lookup, LookupResult, LookupVerdict
 from jobgate.pods.prerequisites import PodReferences, Prerequisites, wanted
-from webhook import Cause, Draft, Invalid, Notice, Operation, Path, Phase, Request, Required, Response
+from webhook import Cause, Draft, Forbidden, Invalid, Notice, Operation, Path, Phase, Request, Required, Response
 from webhook.text import short
-from webhook.values import metadata_of, text
+from webhook.values import labels_of, metadata_of, objects, text
 
 _OWNERS, _LABELS = "metadata.ownerReferences", "metadata.labels"
 
@@ -29,11 +30,13 @@ class PodReviewer:
         prerequisites: Prerequisites | None = None,
         *,
         enforces: bool = True,
+        lacking: Sequence[str] = (),
     ) -> None:
-        """Create a reviewer; without `prerequisites`, no pod gets any."""
+        """Create a reviewer; without `prerequisites`, no pod gets any. `lacking` says why kinds are missing."""
         lookups = tuple(lookups)
         self._prerequisites = prerequisites
         self._enforces = enforces
+        self._lacking = lacking
         self._kinds = tuple(kind for kind, _ in lookups)
         self._lookups = {kind.gvk: lookup for kind, lookup in lookups}
 
@@ -47,16 +50,29 @@ class PodReviewer:
         verdict = None if job is None else await self._lookups[job.kind.gvk].find(request.namespace, job.claim)
         member = verdict.member if verdict is not None else None
         references = wanted(pod, job, member.part if member else None, request) if self._prerequisites else None
-        if job is None and references is None:
+        unknown = self._unknown(pod) if job is None and self._lacking else None
+        if job is None and references is None and unknown is None:
             return None
         metadata = metadata_of(pod)
         name = request.name or text(metadata.get("name")) or text(metadata.get("generateName"))
         response = Response(request.uid, subject=("Pod", "", name))
         if job is not None and verdict is not None:
             response = _answered(response, job, verdict)
+        if unknown is not None:
+            response = response.reporting(unknown)
         if response.allowed and not (member is None and references is None):
             response = await self._wired(response, request, member, references, phase)
         return response if self._enforces else response.forgiving(warns=phase is Phase.VALIDATE)
+
+    def _unknown(self, pod: Mapping[str, Any]) -> Cause | None:
+        """Return the cause if a pod may be that of a kind that cannot be loaded: it would lack its plugins."""
+        marked = labels_of(pod).get(KIND_LABEL, "")
+        owned = [owner.get("apiVersion") for _, owner in objects(metadata_of(pod).get("ownerReferences"))]
+        groups = {text(version).rpartition("/")[0] for version in owned} - {kind.group for kind in self._kinds}
+        theirs = any("." in group and not group.endswith(".k8s.io") for group in groups)
+        if theirs or (marked and all(marked != kind.qualified_plural for kind in self._kinds)):
+            return Forbidden(_LABELS, f"the pod may be one of a kind that cannot be loaded: {'; '.join(self._lacking)}")
+        return None
 
     async def _wired(
         self,

@@ -11,7 +11,7 @@ from jobgate.jobs.erased import APPLIED, applied_spec
 from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.prerequisites import asked_of
 from jobgate.names import LABEL_LIMIT
-from jobgate.plugins import Crew, Derived
+from jobgate.plugins import Crew, Derived, lacking
 from jobgate.plugins.weight import too_large
 from jobgate.rules.tasks import GENERATED_SUFFIX, expected_name, name_path
 from webhook import Cause, Forbidden, Invalid, Notice, NotSupported, Rule, TooLong, rule
@@ -31,6 +31,8 @@ def plugins_are_known(job: Job[Any], context: Context) -> Iterator[Cause]:
     for name in mapping(job.get("plugins")):
         if name not in known:
             yield NotSupported(job.at("plugins").key(name), name, known)
+            for broken in lacking():
+                yield Forbidden(job.at("plugins").key(name), f"or its package is broken: {broken}", value=name)
 
 
 @rule(f"annotations.{APPLIED}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
@@ -20,7 +21,7 @@ from jobgate.jobs.schema import Shape, is_private, shape_of
 from jobgate.jobs.status import begun_tasks, is_run
 from jobgate.podchecks.quantity import parse
 from jobgate.rules.scheduling import in_kueue
-from webhook import Cause, Forbidden, Path, Rule
+from webhook import Cause, Forbidden, Object, Path, Rule
 from webhook.path import steps_of
 from webhook.rule import Check
 from webhook.text import shown
@@ -40,8 +41,7 @@ class Mutable(Enum):
     NEVER = "once the job is stored"
 
 
-@dataclass(frozen=True, kw_only=True)
-class UpdateRule(Rule):
+class UpdateRule(Rule, frozen=True, kw_only=True):
     """A rule about what may change in a stored job.
 
     Attributes:
@@ -97,7 +97,7 @@ class MayChange:
             about, name = inspect.getdoc(check) or "", getattr(check, "__name__", "")
         return UpdateRule(name=name, about=" ".join(about.split()), check=check or self, updates=True, table=self)
 
-    def __call__(self, job: Job[Any], context: Context) -> Iterator[Cause]:
+    def __call__(self, job: Object[Any], context: Context) -> Iterator[Cause]:
         """Yield a cause for each field that changes and may not."""
         old = context.old
         if old is None:
@@ -107,7 +107,7 @@ class MayChange:
             allowed.add(Mutable.WHILE_SUSPENDED)
         if not self._runs(mapping(old.get("status"))):
             allowed.add(Mutable.BEFORE_IT_RUNS)
-        starts = cache(lambda: _starts(job, context, old))
+        starts = cache(lambda: _starts(job, context, old) if isinstance(job, Job) else _Starts())
         shape = shape_of(job.kind).below("spec")
         bounds = [line for line, when in self._mutable.items() if when not in allowed]
         changes = [FieldChange(Path("spec"), shape, old.get("spec"), job.document.get("spec"))]
@@ -129,7 +129,7 @@ class MayChange:
             if parts is not None:
                 changes.extend(reversed(parts))
             elif not may:
-                rule = "may not change after the job is created"
+                rule = f"may not change after the {'job' if isinstance(job, Job) else job.kind.kind} is created"
                 if started:
                     rule = f"may not change, because {started}"
                 elif when not in {Mutable.NEVER, Mutable.BEFORE_ITS_TASK_RUNS}:
@@ -140,8 +140,7 @@ class MayChange:
                 yield cause
 
 
-@dataclass(frozen=True, slots=True)
-class _Starts:
+class _Starts(Struct, frozen=True):
     """What has started of a job that jobgate runs.
 
     Attributes:
@@ -151,7 +150,7 @@ class _Starts:
     """
 
     of_job: str | None = None
-    tasks: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    tasks: Mapping[tuple[str, ...], str] = {}
     advice: str = ""
 
     def why(self, steps: Sequence[str | int]) -> str | None:
@@ -188,8 +187,7 @@ def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:
     return all(own in ("*", step) for own, step in zip(line, steps, strict=False))
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Struct, frozen=True):
     """One difference between two jobs.
 
     Attributes:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from prometheus_client import Counter, Gauge
 
 from jobgate.cluster import Informer
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.members import Claim
 from jobgate.pods.lookup import DigestCache, Fetch, Lookup, LookupVerdict
 from webhook.server.metrics import Metrics
@@ -34,6 +34,11 @@ class ServingMetrics(Metrics):
             ["resource"],
             registry=self.registry,
         )
+        self.unusable = Gauge(
+            "jobgate_unusable_packages",
+            "Kinds and plugins of installed packages that cannot be loaded: their objects are denied.",
+            registry=self.registry,
+        )
         self.lookups = Counter(
             "jobgate_pod_lookups",
             "Lookups of a pod's job, by kind and result (found, unasked, unknown, later, refused).",
@@ -50,7 +55,7 @@ class ServingMetrics(Metrics):
 class CountedLookup(Lookup):
     """A lookup that counts its verdicts."""
 
-    def __init__(self, kind: JobKind, known: DigestCache, fetch: Fetch, metrics: ServingMetrics) -> None:
+    def __init__(self, kind: CustomKind, known: DigestCache, fetch: Fetch, metrics: ServingMetrics) -> None:
         super().__init__(kind.kind, known, fetch)
         self._counted = kind.qualified_plural, metrics.lookups
 

@@ -16,7 +16,7 @@ import orjson
 from msgspec.structs import replace
 
 from jobgate.jobs.context import Settings
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.scale import SCALE, SCALE_KIND, scaled
 from jobgate.pods.budget import Budget
 from webhook import Notice, Objects, Operation, Phase, Registry, Request, Response, review
@@ -46,8 +46,8 @@ class ScaleReviewer:
     prerequisite that the job did not name before.
     """
 
-    kind: JobKind
-    kinds: Registry[JobKind]
+    kind: CustomKind
+    kinds: Registry[CustomKind]
     read: JobReader | None
     settings: Callable[[], Settings]
     objects: Objects

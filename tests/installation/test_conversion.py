@@ -54,4 +54,4 @@ def test_a_kind_that_is_off_is_not_rotated() -> None:
 def test_all_other_versions_must_be_convertible() -> None:
     versions = {"v1alpha2": OtherVersion(up, down)}
     with pytest.raises(TypeError, match="versions of Crew has v1alpha2, and must have v1alpha1: the versions of its"):
-        bind(resource(), operator=CREW.operator, versions=versions)  # type: ignore[arg-type]
+        bind(resource(), versions=versions)

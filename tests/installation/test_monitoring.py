@@ -6,8 +6,7 @@ import re
 import pytest
 
 from jobgate.installation.monitoring import alerts, dashboard
-from jobgate.serving.metrics import PRODUCT
-from webhook.server.metrics import Metrics
+from jobgate.serving.metrics import ServingMetrics
 
 _OURS = re.compile(r"\b(?:jobgate|controller_runtime|certwatcher)_[a-z_]+\b")
 PANELS = json.loads(dashboard())["panels"]
@@ -18,7 +17,7 @@ ASKED = sorted({name for expression in _ALL for name in _OURS.findall(expression
 @pytest.fixture(scope="module")
 def exposed() -> set[str]:
     """The names of all series that a server can have."""
-    families = list(Metrics(PRODUCT).registry.collect())
+    families = list(ServingMetrics().registry.collect())
     suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
     return {family.name + suffix for family in families for suffix in suffixes[family.type]}
 

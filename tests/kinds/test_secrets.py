@@ -94,7 +94,7 @@ def test_no_answer_quotes_a_text_that_may_be_a_secret() -> None:
     for document, steps in places():
         name = name_of(document, steps)
         kind = KINDS.get(document["apiVersion"], document["kind"])
-        assert kind is not None
+        assert isinstance(kind, JobKind)
         if name is None or name in QUOTED or steps[-1] in WORDS or not isinstance(at(document, steps), str):
             continue
         if steps[-1] in sample_of(kind).quoted or (is_declared(kind, steps) and not is_private(steps, "")):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from jobgate.cli import main
 from jobgate.plugins import ENTRY_POINT, Plugin, installed, parse
+from tests.installed import forget, on_path
 from tests.plugins.crews import crew, drafted, part, pod, reported, variables, wired
 from webhook import Path as Place
 
@@ -34,11 +35,10 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugin[
     metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     (record / "METADATA").write_text(metadata, encoding="utf-8")
     (record / "entry_points.txt").write_text(f"[{ENTRY_POINT}]\n{entries}", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    installed.cache_clear()
+    on_path(tmp_path, monkeypatch)
     yield installed()["scratch"]
-    installed.cache_clear()
+    forget()
     sys.modules.pop("scratch", None)
 
 

@@ -85,7 +85,7 @@ def schema_of(kind: JobKind) -> StructuralSchema:
 
 def defaulted(job: dict[str, Any]) -> tuple[StructuralSchema, Any]:
     kind = KINDS.get(job["apiVersion"], job["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     return schema_of(kind), defaulted_job(kind, job, Context(namespace="default", name="job")).value
 
 

@@ -15,6 +15,7 @@ from crdgen.podtemplate import load
 from crdgen.reading import read
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.podchecks import FAMILIES, check, plain
 from jobgate.podchecks.family import Families, Family
@@ -94,7 +95,7 @@ def test_what_people_write_is_plain(name: str) -> None:
 def test_the_pods_of_every_good_example_are_plain(file: File) -> None:
     for manifest in read(file.read_bytes(), file.name):
         kind = installed().get(manifest.object["apiVersion"], manifest.object["kind"])
-        assert kind is not None
+        assert isinstance(kind, JobKind)
         document = defaulted(kind, manifest.object, Context()).value
         result = list(built_pods(Job(kind, document, view(kind.spec, document["spec"])[0]), Context()))
         assert result

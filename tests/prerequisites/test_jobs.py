@@ -7,6 +7,7 @@ import jsonpatch
 import pytest
 
 from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.policies import COMMAND
 from jobgate.jobs.prerequisites import wanted
 from jobgate.kinds import installed
@@ -220,7 +221,7 @@ def test_on_an_update_only_items_that_are_new_are_asked_for() -> None:
     causes = answer(new, EXAMPLES, Phase.VALIDATE, Granted({}), old).causes
     assert [cause.value for cause in causes] == ["ClusterPrerequisite/debug-hook", "Prerequisite/debug-hook"]
     kind = KINDS.get(new["apiVersion"], new["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     request = Request(
         "1", new["apiVersion"], "DIJob", Operation.UPDATE, namespace=NAMESPACE, document=new, old_document=old
     )
@@ -313,7 +314,7 @@ def annotated(kind: str, text: str | None, of_template: str | None = None, **met
 def named_by_templates(job: Mapping[str, Any]) -> list[Any]:
     """The references in the templates of a job."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     return [reference.name for each in kind.asked(job) for reference in each.references]
 
 
@@ -324,7 +325,7 @@ WITHOUT_FIELD = ["Job", "MxJob", "TorchJob"]
 def test_readers_take_the_templates_of_a_stored_job_and_not_its_annotation(name: str) -> None:
     job = annotated(name, "mnist")
     kind = KINDS.get(job["apiVersion"], name)
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     crew, subject = digest_of(kind, job), read(kind, job)
     assert isinstance(crew, Crew)
     assert not any(part.prerequisites for part in crew.parts)
@@ -360,7 +361,7 @@ def test_an_update_of_the_annotation_alone_needs_the_right(
         "template had it" not in case
     )
     kind = KINDS.get(new["apiVersion"], "TorchJob")
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     request = Request(
         "1", new["apiVersion"], "TorchJob", Operation.UPDATE, namespace=NAMESPACE, document=new, old_document=old
     )

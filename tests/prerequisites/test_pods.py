@@ -7,7 +7,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import JobKind, job_kinds
 from jobgate.jobs.status import taken_over
 from jobgate.kinds import installed
 from jobgate.pods import ItemReviewer, PermissionCache, PodReviewer, Prerequisites, WorkloadReviewer, digest_of
@@ -17,7 +17,7 @@ from tests.prerequisites.items import NAMESPACE, Known, examples, item, starts, 
 from tests.prerequisites.test_jobs import dijob, others
 from webhook import Operation, Phase, Request, Response, User
 
-KINDS = {kind.kind: kind for kind in installed()}
+KINDS = {kind.kind: kind for kind in job_kinds(installed())}
 EXAMPLES = Known(examples())
 CONTROLLER = User("system:serviceaccount:kube-system:job-controller")
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from tests.kinds.reviews import request_of
@@ -23,7 +24,7 @@ def said(job: dict[str, Any], value: str = "true", *, runs: bool = True, system:
     job["metadata"]["annotations"] = {"jobgate.dev/elastic": value}
     del job["status"]
     kind = KINDS.get(job["apiVersion"], job["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     settings = Settings(
         runs=frozenset({kind.qualified_plural} if runs else ()),
         plugins={Queueing.name: QueueingArguments(system=system)} if system else {},
@@ -67,7 +68,7 @@ def test_a_job_without_tasks_gets_the_answer_of_its_schema() -> None:
     job["spec"]["tasks"] = []
     job["metadata"]["annotations"] = {"jobgate.dev/elastic": "true"}
     kind = KINDS.get(job["apiVersion"], job["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     settings = Settings(runs=frozenset({kind.qualified_plural}))
     for phase in (Phase.MUTATE, Phase.VALIDATE):
         found = review(request_of(kind, job, name="train"), phase, KINDS, settings).causes
@@ -95,7 +96,7 @@ SCALE = {"scale": {"task": "work", "replicas": 3}}
 def causes(job: dict[str, Any], old: dict[str, Any] | None = None, *, runs: bool = True) -> tuple[list[str], list[str]]:
     """The faults and warnings of a job."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     settings = Settings(runs=frozenset({kind.qualified_plural} if runs else ()))
     response = review(request_of(kind, job, old, name="train"), Phase.VALIDATE, KINDS, settings)
     return [str(cause) for cause in response.causes], [each for each in response.warnings if "scale" in each]

@@ -7,6 +7,7 @@ import pytest
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.kind import JobKind
 from jobgate.kinds import installed
 from jobgate.rules import templates
 from jobgate.rules.templates import built_pods, judged, pod_template_rules
@@ -25,7 +26,7 @@ def job_of(kind: str, api_version: str, *specs: Mapping[str, Any], **fields: Any
         "spec": {"tasks": tasks, **fields},
     }
     result = installed().get(api_version, kind)
-    assert result is not None
+    assert isinstance(result, JobKind)
     return Job(result, document, view(result.spec, document["spec"])[0])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
+from jobgate.jobs.kind import job_kinds
 from jobgate.jobs.status import STATE
 from jobgate.kinds import installed
 from jobgate.runner.actions import RequeueAfter
@@ -25,8 +26,8 @@ TORCH: dict[str, Any] = {
         },
     },
 }
-KIND = next(kind for kind in installed() if kind.kind == "DIJob")
-VOLCANO = next(kind for kind in installed() if kind.group == "batch.volcano.sh")
+KIND = next(kind for kind in job_kinds(installed()) if kind.kind == "DIJob")
+VOLCANO = next(kind for kind in job_kinds(installed()) if kind.group == "batch.volcano.sh")
 relaxed = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
 
 

@@ -1,19 +1,20 @@
 """Objects of a job: names, hosts and variables as the kind's operator has them, and valid fields of a batch Job."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from controlplane.operators import dijob as di
 from controlplane.operators import mxjob as mx
 from controlplane.operators import torchjob as torch
 from controlplane.operators import vcjob as volcano
 from controlplane.operators import vcjob_plugins
+from jobgate.jobs.kind import job_kinds
 from jobgate.jobs.progress import StartCondition
 from jobgate.jobs.wiring import claimed_job
 from jobgate.offline.judge import ReviewOptions, judge
@@ -71,7 +72,7 @@ def pods_of(found: Subject) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
             template = batch["spec"]["template"]
             labels = {**template["metadata"]["labels"], COMPLETION_INDEX: str(index)}
             pod = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
-            claimed = claimed_job(pod, KINDS)
+            claimed = claimed_job(pod, job_kinds(KINDS))
             assert claimed is not None
             assert (claimed.claim.uid, claimed.claim.index) == (UID, index)
             part = found.crew.part(claimed.claim.task)
@@ -439,7 +440,7 @@ def test_a_job_that_no_indexed_job_can_hold_is_not_run(replicas: int, is_run: bo
     """It may have been stored while nothing was denied. Of a TorchJob, each pod would have a Service."""
     job = example("torchjob/plugins.yaml")
     job["spec"]["torchTaskSpecs"]["Worker"]["numTasks"] = replicas
-    (kind,) = (each for each in KINDS if each.kind == job["kind"])
+    (kind,) = (each for each in job_kinds(KINDS) if each.kind == job["kind"])
     assert (read(kind, job) is not None) == is_run
 
 

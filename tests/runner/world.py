@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import STATE
 from jobgate.kinds import installed
 from jobgate.plugins.crew import COMPLETION_INDEX, FINALIZER, TASK_LABEL
@@ -88,7 +89,7 @@ def stored(job: Mapping[str, Any], *, taken: bool = True, **annotations: str) ->
 def subject(job: Mapping[str, Any], groups: Grouping | None = None) -> Subject:
     """A job as the runner reads it."""
     kind = KINDS.get(job["apiVersion"], job["kind"])
-    assert kind is not None
+    assert isinstance(kind, JobKind)
     result = read(kind, job, groups=groups)
     assert result is not None
     return result

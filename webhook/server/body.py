@@ -33,6 +33,7 @@ class Rejection(StrEnum):
 
     NOT_HTTP = "not-http"
     PATH = "path"
+    LACKING = "lacking"
     METHOD = "method"
     MEDIA_TYPE = "media-type"
     ENCODING = "encoding"

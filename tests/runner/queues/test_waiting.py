@@ -10,7 +10,7 @@ import pytest
 
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.territory import Territory
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import JobKind, job_kinds
 from jobgate.kinds import installed
 from jobgate.kinds.dijob import DIJOB
 from jobgate.runner.dispatch import NO_ROOM, Demands, Dispatcher
@@ -134,7 +134,7 @@ class Cluster:
 
     def __init__(self, queues: str, *jobs: World) -> None:
         """Decide nothing yet."""
-        kind = next(each for each in installed() if each.kind == "DIJob")
+        kind = next(each for each in job_kinds(installed()) if each.kind == "DIJob")
         self.worlds = {job.job["metadata"]["name"]: job for job in jobs}
         self.moved: list[JobKey] = []
         self.now = START

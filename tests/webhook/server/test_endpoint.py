@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.webhook.kind import admission_review, job, parts
+from tests.webhook.kind import admission_review, crew, job, parts
+from tests.webhook.server.conftest import Start
 from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, chunked, head, post
+from webhook import Registry
 
 # The same on every event loop.
 pytestmark = pytest.mark.asyncio(loop_factories=["uvloop"])
@@ -268,3 +270,11 @@ async def test_a_warning_arrives_though_the_job_holds_control_characters(server:
     document = parts({"name": "a", "template": {"privileged": "\x1b\n"}})
     response = (await server.ask(post(body(document)))).response
     assert response["warnings"] == ["spec.parts[0].template.privileged: the operator drops this"]
+
+
+@pytest.mark.parametrize(("path", "code"), [("/validate-example-com-v1-sweep", 500), ("/", 404), (VALIDATE, 200)])
+async def test_a_kind_that_cannot_be_loaded_is_a_failure_of_ours(start: Start, path: str, code: int) -> None:
+    server = await start(Registry([crew()], lacking=["sweeps:KIND cannot be loaded"]))
+    answer = await server.ask(post(path=path))
+    assert (answer.code, b"sweeps:KIND cannot be loaded" in answer.body) == (code, code == 500)
+    assert (await server.probe("/readyz")).body == b"ok\nsweeps:KIND cannot be loaded\n"

@@ -1,0 +1,13 @@
+apiVersion: $group/$version
+kind: $name
+metadata:
+  name: example
+spec:
+  epochs: 10
+  checkpointEvery: 20
+  tasks:
+  - name: worker
+    template:
+      spec:
+        containers:
+        - {name: main, image: "train:1"}

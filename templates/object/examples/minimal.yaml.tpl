@@ -1,0 +1,6 @@
+apiVersion: $group/$version
+kind: $name
+metadata:
+  name: example
+spec:
+  region: north
