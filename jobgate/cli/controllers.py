@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from jobgate.serving.leader import LeaderSettings
     from webhook import Kind
 
+_logger = logging.getLogger("jobgate")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -244,7 +246,7 @@ def run(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("--elastic-nodes requires --queues: without queues, room is the scheduler's to give")
     found = read_queues(waiting) if waiting else None
     if notify is None and found and any(queue.notify for queue in found.queues.values()):
-        raise click.UsageError("notifications are signed: queues with notify require --notify-secret")
+        _logger.warning("the end of jobs is not reported: notifications are signed, and require --notify-secret")
     kinds = [kind for kind in job_kinds(configured.kinds) if kind.qualified_plural in given.runs]
     server = None
     if served and (asking := [kind for kind in kinds if (runs := runner_of(kind)) and runs.server]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -34,7 +33,6 @@ _ENFORCE, _WARN = "enforce", "warn"
 #: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
 _DI_ORCHESTRATOR_ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
 
-_logger = logging.getLogger("jobgate")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -363,11 +361,13 @@ def in_cluster(kinds: Registry[CustomKind], deny: Collection[str] = ()) -> Regis
 
 def log_lacking(kinds: Registry[CustomKind]) -> int:
     """Log the kinds and plugins of packages that cannot be loaded, and return their number."""
+    import logging
+
     from jobgate.plugins import lacking
 
     faults = [*kinds.lacking, *lacking()]
     for fault in faults:
-        _logger.error("package unusable", extra={"fields": {"reason": fault}})
+        logging.getLogger("jobgate").error("package unusable", extra={"fields": {"reason": fault}})
     return len(faults)
 
 

@@ -184,9 +184,7 @@ class Installation(BaseModel):
     )
     queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
     elastic_nodes: bool = Field(
-        False,
-        description="Whether elastic jobs grow only as far as nodes have room, and shrink for pods that find no node. "
-        "Has no effect without queues.",
+        False, description="Whether elastic jobs follow the room of nodes, see --elastic-nodes; needs queues."
     )
     notify: str = Field("", pattern=rf"{HTTP_ADDRESS}|^$", description="Address that the end of jobs is reported to.")
     notify_secret: str = Field(

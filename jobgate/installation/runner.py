@@ -195,9 +195,11 @@ def _made(creators: Iterable[JobKind]) -> list[tuple[str, str]]:
 
 def _of_creators(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the rules to create jobs from the objects of these kinds."""
-    suffixes = (("", READ), ("/status", ("patch",)), ("/finalizers", ("update",)))
+    suffixes = (("", READ), ("/status", ("patch",)))
     return [
         *(rule(kind.group, f"{kind.plural}{suffix}", verbs=verbs) for kind in creators for suffix, verbs in suffixes),
+        # JobFlows own the Jobs that are created for them, and templates own none.
+        *(rule(kind.group, f"{kind.plural}/finalizers", verbs=("update",)) for kind in creators if kind.part == "flow"),
         *(rule(*jobs, verbs=("create",)) for jobs in _made(creators)),
     ]
 

@@ -246,8 +246,11 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
         fix = cause.fix or "; ".join(fix for words, fix in REPORTED.items() if words in cause.what)
         end = moment(metadata_of(pod).get("deletionTimestamp"))
         if end and situation.sight and spec_of(pod).get("nodeName"):
-            when = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC by default, unless others can write to its volumes"
+            due = later(end, REPLACE_LOST_AFTER)
+            when = f"{due:%H:%M:%S} UTC by default, unless others can write to its volumes"
             detail = f"the runner replaces it at {when}"
+            if due < observed.now:
+                detail = f"the runner was to replace it at {when}, or its node answers"
         of_group = cause.topic is Topic.GANG and observed.groups
         if names and not of_group and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
             yield cause._replace(pods=names, fix=fix, detail=detail)

@@ -354,12 +354,23 @@ def test_a_pod_that_a_finalizer_keeps_names_it() -> None:
     assert found.endswith("deleted, and has not ended: finalizer example.com/keep keeps it")
 
 
-def test_a_pod_on_a_lost_node_says_when_it_is_replaced() -> None:
+@pytest.mark.parametrize(
+    ("hours", "detail"),
+    [
+        (0, "the runner replaces it at 00:05:30 UTC by default, unless others can write to its volumes"),
+        (
+            1,
+            "the runner was to replace it at 23:05:30 UTC by default, unless others can write to its volumes, or its node",
+        ),
+    ],
+)
+def test_a_pod_on_a_lost_node_says_when_it_is_replaced(hours: int, detail: str) -> None:
     world = settled(dijob(task(1)))
     world.pod()["spec"]["nodeName"] = "n0"
+    world.now -= timedelta(hours=hours)
     world.leave([world.pod()])
     (cause,) = [cause for cause in answer(world).causes if cause.topic == "deletion"]
-    assert cause.detail.startswith("the runner replaces it at 00:05:30 UTC")
+    assert cause.detail.startswith(detail)
 
 
 def test_a_task_names_the_tasks_that_it_waits_for_and_how_far_they_are() -> None:
