@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from crdgen.schema import ARTICLES, Schema
 
@@ -22,8 +23,7 @@ class ErrorType(StrEnum):
     FORBIDDEN = "Forbidden"
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """An error of a field. The message says what would be right, and repeats neither path nor value."""
 
     path: tuple[str | int, ...]
@@ -31,7 +31,7 @@ class Violation:
     value: Any
     message: str
     #: The text of the CEL rule that was violated, if it was one.
-    rule: str = field(default="", compare=False)
+    rule: str = ""
 
     def under(self, step: str | int) -> "Violation":
         """Return the violation with the path from the parent."""

@@ -1,8 +1,9 @@
 """Evaluate a write of a custom resource like the API server."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from crdgen.evaluate import metadata
 from crdgen.evaluate.check import Check, ErrorType, Violation
@@ -46,8 +47,7 @@ def _at(value: Any, steps: tuple[str, ...]) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """The result of a write.
 
     Attributes:

@@ -8,8 +8,9 @@ too long, so that the rules of a CRD never stall the caller.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, TOTAL_LIMIT
@@ -65,8 +66,7 @@ class _RuleNode(NamedTuple):
     items: "_RuleNode | None"
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """An evaluation of all rules of an object: the rules that were not evaluated, and the cost of the others."""
 
     unchecked: list[str]
@@ -84,8 +84,7 @@ class _Run:
         return compiled.run(variables, old=old)
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """All rules of the schema of a whole object; `unchecked` has a sentence for each rule that is never evaluated."""
 
     root: "_RuleNode"

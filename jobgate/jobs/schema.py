@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from crdgen import CustomResource
+from crdgen.durations import DURATION_PATTERN
 from crdgen.evaluate import ErrorType, Evaluator, Violation
 from jobgate import podchecks
 from jobgate.jobs.kind import CustomKind
@@ -278,7 +279,9 @@ _CAUSES: Mapping[ErrorType, type[Cause]] = {
 }
 
 #: Messages that replace those of patterns.
-_MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
+_MESSAGES: Mapping[str, str] = {
+    f"must match {pattern}": "must be a duration, such as 30s or 1h30m" for pattern in (DURATION, DURATION_PATTERN)
+}
 
 
 def unchecked_rules(kind: CustomKind) -> tuple[str, ...]:

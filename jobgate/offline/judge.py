@@ -251,13 +251,14 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[CustomKind]) -> Verdic
 def _review(
     phase: Phase, kind: CustomKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
+    of_cluster = kind.resource is not None and kind.resource.scope == "Cluster"
     request = Request(
         uid="offline",
         api_version=kind.gvk.api_version,
         kind=kind.kind,
         operation=options.operation,
         name=text(metadata_of(document).get("name")),
-        namespace=_namespace(document) or options.namespace,
+        namespace="" if of_cluster else _namespace(document) or options.namespace,
         user=User(options.user),
         document=document,
         old_document=old,

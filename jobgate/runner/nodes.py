@@ -36,7 +36,7 @@ class _Pod:
 
     Attributes:
         node: that it was bound to; empty for none.
-        crew: uid of its controller, or `_LEAVING` if it is being deleted.
+        crew: uid of its controller; empty if it has failed, so that it is replaced, `_LEAVING` if it is being deleted.
         index: its completion index; -1 for none.
         needs: what it takes of a node; nothing if it has ended.
         waits: whether the scheduler has found no node with room for it.
@@ -74,26 +74,26 @@ class Nodes:
         for key, demand, batches in jobs:
             for batch in batches:
                 name = text(labels_of(batch).get(TASK_LABEL))
-                crew = crews[key, name] = self._crew(text(metadata_of(batch).get("uid")))
-                for pod in (pod for index, pod in crew.items() if index >= demand.sizes.get(name, 0)):
+                pods = map(self._counted.__getitem__, self._crews.get(text(metadata_of(batch).get("uid")), ()))
+                crew = crews[key, name] = {pod.index: pod for pod in pods}
+                for pod in (pod for index, pod in crew.items() if index >= demand.sizes.get(name, index + 1)):
                     places.leave(pod.node, pod.needs)  # it is deleted in a moment
         lows = {(job.key, task.name): task.low for job in elastic for task in job.tasks}
         for key, demand, _ in jobs:
             short, waits = Counter[bytes](), False
             for name, shape in demand.shapes.items():
                 crew, low = crews.get((key, name), {}), lows.get((key, name), demand.sizes[name])
-                pods = [crew.get(index) for index in range(demand.sizes[name])]
+                needed = [crew.get(index) for index in range(demand.sizes[name])]
                 # Also pods that are created or bound in a moment.
-                unbound = [pod is None or (not pod.node and bool(pod.needs)) for pod in pods]
+                unbound = [pod is None or (not pod.node and bool(pod.needs)) for pod in needed]
                 without = sum(not places.claim(shape) for _ in range(sum(unbound[:low])))
                 short.update({shape: without} if crew and without else {})
-                waits |= any(pod is not None and pod.waits for pod in pods[:low])
+                waits |= any(pod is not None and pod.waits for pod in needed[:low])
                 growing += [shape] * sum(unbound[low:])
                 if (key, name) in lows:
                     places.shapes[key, name] = shape
-                    places.extra[key, name] = [(pod.node, pod.needs) if pod else ("", {}) for pod in pods[low:]]
-            places.waiting += [short] if waits and short else []
-            places.promised |= waits and not short
+                    places.extra[key, name] = [(pod.node, pod.needs) if pod else ("", {}) for pod in needed[low:]]
+            places.waiting += [short] if waits else []
         for shape in growing:
             places.claim(shape)
         return places
@@ -112,11 +112,6 @@ class Nodes:
         for key in self._crews.get(_LEAVING, ()):
             places.leave(self._counted[key].node, self._counted[key].needs)
         return places
-
-    def _crew(self, uid: str) -> dict[int, _Pod]:
-        """Return the pods of a batch Job by index, except those that are being deleted."""
-        pods = sorted((self._counted[key] for key in self._crews.get(uid, ())), key=lambda pod: bool(pod.needs))
-        return {pod.index: pod for pod in pods}
 
     def _count(self, key: tuple[str, str]) -> None:
         """Count a pod that has changed."""
@@ -143,15 +138,15 @@ def _node(stored: dict[str, Any]) -> tuple[bytes, Counter[str]]:
 
 def _pod(stored: dict[str, Any]) -> _Pod:
     status, spec = mapping(stored.get("status")), spec_of(stored)
-    ended, node = status.get("phase") in {"Succeeded", "Failed"}, text(spec.get("nodeName"))
+    phase, node = text(status.get("phase")), text(spec.get("nodeName"))
     index = index_of(labels_of(stored).get(COMPLETION_INDEX))
     # With a nominated node, pods that the scheduler evicts make room.
-    short = not (node or ended or status.get("nominatedNodeName"))
-    leaves = metadata_of(stored).get("deletionTimestamp")
+    short = phase in {"", "Pending"} and not (node or status.get("nominatedNodeName"))
+    crew = "" if phase == "Failed" else "".join(controllers_of(stored))[:36]  # a uid has no more
     return _Pod(
         node,
-        _LEAVING if leaves else "".join(controllers_of(stored))[:36],  # a uid has no more
+        _LEAVING if metadata_of(stored).get("deletionTimestamp") else crew,
         -1 if index is None else index,
-        Counter() if ended else needs_of(spec),
+        Counter() if phase in {"Succeeded", "Failed"} else needs_of(spec),
         waits=short and bool(_SHORT.match(text(scheduled(stored).get("message")))),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -39,7 +39,7 @@ class Places:
         leaving: by node, what those still use.
         shapes: by elastic task, the shape of its pods.
         extra: by elastic task, node and needs of each pod beyond its minimum, by index.
-        waiting: by job, the most urgent first, the shapes of its pods that the scheduler has found no node for.
+        waiting: by job that waits for nodes, the most urgent first, the shapes of its pods without room.
         promised: whether pods wait only for others to leave.
     """
 
@@ -61,12 +61,11 @@ class Places:
         return bool(nodes)
 
     def _claim_on(self, node: str, shape: bytes) -> bool:
-        if len(shape) > _LONGEST or node not in self.free or _needs(shape) - self.free[node]:
-            return False
-        if _refuses(self.nodes[node], shape):
-            return False
-        self.free[node].subtract(_needs(shape))
-        return True
+        fits = len(shape) <= _LONGEST and node in self.free and not _needs(shape) - self.free[node]
+        fits = fits and not _refuses(self.nodes[node], shape)
+        if fits:
+            self.free[node].subtract(_needs(shape))
+        return fits
 
     def leave(self, node: str, needs: Mapping[str, int], times: int = 1) -> None:
         """Count a pod as one that leaves, or with -1 no longer."""
@@ -79,12 +78,9 @@ class Places:
         The pods with the highest indexes leave first, of the first task that has any. None leaves if that would not be
         enough, and none whose room is not needed, unless one with a lower index must leave.
         """
-        asked, taken, claims = (
-            frozenset(shapes.items()),
-            list[tuple[_Task, str, Mapping[str, int]]](),
-            list[tuple[str, bytes]](),
-        )
-        rest, fits = self._leavers(order), asked not in self._uncovered
+        taken, claims = list[tuple[_Task, str, Mapping[str, int]]](), list[tuple[str, bytes]]()
+        asked, fits = frozenset(shapes.items()), frozenset(shapes.items()) not in self._uncovered
+        rest = ((task, *self.extra[task].pop()) for task in order for _ in [*self.extra.get(task, ())])
         for shape, count in shapes.items() if fits else ():
             nodes, placed = [node for node, gone in self.leaving.items() if any(gone.values())], 0
             while fits and placed < count:
@@ -111,11 +107,6 @@ class Places:
         self._uncovered |= set() if fits else {asked}
         self.promised |= fits
         return leave
-
-    def _leavers(self, order: Iterable[_Task]) -> Iterator[tuple[_Task, str, Mapping[str, int]]]:
-        for task in order:
-            while self.extra.get(task):
-                yield task, *self.extra[task].pop()
 
     def settle(self) -> None:
         """Leave to growth only what is free already, and nothing while its pods could get a place that is promised."""

@@ -2,14 +2,13 @@
 
 import json
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
-from msgspec import structs
+from msgspec.structs import replace
 
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane
@@ -71,7 +70,7 @@ def test_the_crds_of_a_cluster_are_compared(
 ) -> None:
     """Under a group of its own: others use the CRDs of the kinds."""
     group = "fit.example.com"
-    kind = structs.replace(MXJOB, group=group, resource=replace(resource_of(MXJOB), group=group))
+    kind = replace(MXJOB, group=group, resource=replace(resource_of(MXJOB), group=group))
     monkeypatch.setattr("jobgate.cli.fit.installed", lambda: Registry([kind]))
     name, kubeconfig = f"{MXJOB.plural}.{group}", str(controlplane.kubeconfig)
     gone = fit("--kubeconfig", kubeconfig)

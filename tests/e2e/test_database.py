@@ -17,7 +17,8 @@ from controlplane.webhook import InstalledWebhook
 from jobgate.cli import main
 from tests.corpus import announced, holds
 from tests.e2e.cluster import User
-from tests.e2e.private import PrivateWebhook
+from tests.e2e.private import PrivateWebhook, package
+from tests.jobs.test_without_tasks import ZONE
 from tests.kinds.tutorials import Tutorial
 
 TUTORIAL = Tutorial("kind-without-tasks.md", "examples/own-database", "database", "Database")
@@ -36,12 +37,14 @@ def private(
     classes = _read("classes.yaml")["items"]
     cluster = ClusterObjects(controlplane.client)
     with pytest.MonkeyPatch.context() as patch, TUTORIAL.installed(site) as kind:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(Path.cwd())]))
+        zones = package(site / "zones", "tests.jobs.test_without_tasks:ZONE")
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(zones), str(Path.cwd())]))
         cluster.apply(*classes)
-        with PrivateWebhook(controlplane, tmp_path_factory.mktemp("database"), kinds=[kind]) as private:
-            cluster.established(NAME)
+        with PrivateWebhook(controlplane, tmp_path_factory.mktemp("database"), kinds=[kind, ZONE]) as private:
+            cluster.established(NAME, ZONE.qualified_plural)
             yield private
-        controlplane.client.delete(CRD)
+        for crd in (CRD, CRD.replace(NAME, ZONE.qualified_plural)):
+            controlplane.client.delete(crd)
         for each in classes:
             controlplane.client.delete(f"/apis/storage.k8s.io/v1/storageclasses/{each['metadata']['name']}")
 
@@ -127,6 +130,15 @@ def test_both_versions_are_read_and_written(user: User) -> None:
     assert (status, 'spec.version: Unsupported value: "9.6"' in answer["message"]) == (422, True)
 
 
+def test_objects_of_the_cluster_are_reviewed(user: User) -> None:
+    zone = {"apiVersion": "example.com/v1", "kind": "Zone", "metadata": {"name": "north"}, "spec": {"compacted": True}}
+    done, output = user.apply(zone)
+    assert done, output
+    done, output = user.apply({**zone, "spec": {"compacted": True, "partitions": 2}})
+    assert (done, "spec.partitions: Forbidden: must be 1 if the topic is compacted" in output) == (False, True), output
+    assert user.kubectl("delete", "zones", "north")[0]
+
+
 def test_objects_that_were_stored_before_are_audited_and_migrated(
     user: User, private: PrivateWebhook, controlplane: ControlPlane
 ) -> None:
@@ -138,7 +150,7 @@ def test_objects_that_were_stored_before_are_audited_and_migrated(
     finally:
         private.install()
     audit = _command(controlplane, "audit", "--namespace", user.namespace)
-    assert (audit.exit_code, "the_engine_has_the_version: 1 job" in audit.output) == (1, True), audit.output
+    assert (audit.exit_code, "the_engine_has_the_version: 1 object" in audit.output) == (1, True), audit.output
     # What is stored already blocks no other change.
     done, output = user.patch("orders", {"spec": {"backups": {"schedule": "0 3 * * *"}}}, NAME)
     assert done, output

@@ -186,6 +186,12 @@ async def test_pods_that_leave_already_make_room_and_nothing_grows_while_it_is_p
         assert await sizes(nodes, pods[:-1], [], elastic("e", 3), grows) == {"f": 2}
 
 
+async def test_pods_of_a_job_whose_size_is_not_known_do_not_count_as_leaving() -> None:
+    pods = [member("x", 0, "a"), *ON_A[:3], member("w", 0)]
+    unknown = "x", Demand({}, {}), [batch("x")]
+    assert await sizes([node("a")], pods, [waits(1), unknown], elastic("e", 3)) == {"e": 2}
+
+
 async def test_pods_of_growth_wait_for_room_and_nobody_shrinks_for_them() -> None:
     pods = [member("e", 0, "a"), member("e", 1, "a"), member("f", 0, "a"), member("f", 1)]
     assert await sizes([node("a", "3")], pods, [], elastic("e", 2), elastic("f", 2, ready=False)) == {}
