@@ -136,9 +136,9 @@ def serve(  # noqa: PLR0913 - one argument an option
     sockets = inherited()
 
     async def supervise_workers() -> None:
-        stop = asyncio.Event()
+        stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            await Supervisor(workers, [*_COMMAND, *sys.argv[1:]], PRODUCT).run(own, stop=stop)
+            await Supervisor(workers, command, PRODUCT, log_lacking(configured.kinds)).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -146,7 +146,8 @@ def serve(  # noqa: PLR0913 - one argument an option
             asyncio.run(supervise_workers())
         return
     kinds = _compiled(in_cluster(configured.kinds, deny))
-    metrics.unusable.set(log_lacking(kinds))
+    lacking = log_lacking(kinds)
+    metrics.unusable.set(len(lacking))
     known = view.ClusterView(
         kinds,
         configured.settings,
@@ -164,7 +165,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         metrics=metrics,
     )
     known.serve(endpoint)
-    endpoint.lacking = certificates.lacking
+    endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
@@ -141,6 +141,7 @@ class Endpoint(Generic[S]):
             first. If it returns a response, or the awaitable does, that is the answer instead of a review.
         review_thread: the thread for large objects.
         lacking: returns what is wrong with the certificate; empty if nothing is.
+        impaired: what does not work although the server is ready, a sentence each; by default the kinds that it lacks.
         spans: records a span for each request; None without traces.
         draining: whether each answer closes its connection.
         held: the bytes of bodies that it holds.
@@ -174,6 +175,7 @@ class Endpoint(Generic[S]):
         self.access: Access | None = None
         self.needs: Callable[[Kind, Request], Response | Awaitable[Response | None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
+        self.impaired: Sequence[str] = kinds.lacking
         self.spans: OpenTelemetry | None = None
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0

@@ -95,8 +95,11 @@ class Worker:
 class Supervisor:
     """The parent of the workers."""
 
-    def __init__(self, count: int, command: Sequence[str], product: Product = NAMELESS) -> None:
-        """`command` starts a worker, which gets its sockets by the environment variable."""
+    def __init__(
+        self, count: int, command: Sequence[str], product: Product = NAMELESS, impaired: Sequence[str] = ()
+    ) -> None:
+        """`command` starts a worker, which gets its sockets by the environment variable; `impaired` is for probes."""
+        self._impaired = impaired
         self._command = command
         self._product = product
         self._stopping = False
@@ -114,7 +117,9 @@ class Supervisor:
         """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
             stack.enter_context(log.batching())
-            await stack.enter_async_context(answering(Answers(self._not_ready, self._exposition), sockets.plain))
+            await stack.enter_async_context(
+                answering(Answers(self._not_ready, self._exposition, self._impaired), sockets.plain)
+            )
             logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
             keeping = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
             checking = asyncio.create_task(self._check_all())
