@@ -16,12 +16,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import orjson
+from msgspec.structs import replace
 
 from bench import cluster, hostile, plot
 from bench.comparison import bodies, jobs, servers

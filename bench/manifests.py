@@ -28,11 +28,11 @@ TREE_WITHIN, MEMORY_WITHIN = 10.0, 300
 #: Commands for one file, and how many times the CPU of the imports they may take.
 CRD = "manifests/chart/jobgate/files/crds/batch.volcano.sh_jobs.yaml"
 FILES = {
-    "review examples/dijob/minimal.yaml": 4.5,
-    "review examples/vcjob/minimal.yaml": 4.5,
-    "review examples/mxjob/minimal.yaml": 4.5,
-    "review examples/torchjob/minimal.yaml": 4.5,
-    "review examples/catalogue/rayjobs.ray.io.yaml": 5.5,
+    "review examples/dijob/minimal.yaml": 3.0,
+    "review examples/vcjob/minimal.yaml": 3.0,
+    "review examples/mxjob/minimal.yaml": 3.0,
+    "review examples/torchjob/minimal.yaml": 3.0,
+    "review examples/catalogue/rayjobs.ray.io.yaml": 4.0,
     "review action.yml": 2.0,
     f"crdgen lint {CRD}": 2.0,
 }

@@ -1,4 +1,4 @@
-"""`python -m crdgen`: the command line. It needs only pydantic and PyYAML."""
+"""`python -m crdgen`: the command line. It needs only pydantic, msgspec and PyYAML."""
 
 import atexit
 import gc

@@ -15,17 +15,17 @@ from typing import Any, Final
 from crdgen.dns import is_any_label, is_subdomain
 from crdgen.durations import MOST, nanoseconds
 
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})")
+# The patterns are texts: `re` compiles them when they are first used.
+_DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME: Final = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})"
 _HEX: Final = "[0-9A-Fa-f]"
-# Long patterns are texts: `re` compiles them when they are first used.
 _MAC: Final = "|".join(
     rf"{_HEX}{{{width}}}({separator}{_HEX}{{{width}}}){{{2 * octets // width - 1}}}"
     for octets in (6, 8, 20)
     for separator, width in ((":", 2), ("-", 2), (r"\.", 4), ("", 2))
 )
-_PADDING: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
-_LENGTH: Final = re.compile(r"0*([0-9]{1,3})")
+_PADDING: Final = r"(?<![0-9])0+(?=[0-9])"
+_LENGTH: Final = r"0*([0-9]{1,3})"
 _LABEL: Final = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
 _HOSTNAME: Final = rf"[0-9A-Za-z](?:[0-9A-Za-z]{{0,62}}|-[0-9A-Za-z]{{0,61}})|(?:{_LABEL}\.)+[A-Za-z]{{2,63}}"
 _WORD: Final = r"[^\x00-\x20\x7f()<>\[\]:;@\\,\".]+"
@@ -47,12 +47,12 @@ _URL: Final = (
     rf"(?s)\*|{_SCHEME}(?:[^/].*)?|(?:{_SCHEME})?/(?:(?!/){_PATH})?(?:\?.*)?|//{_PATH}(?:\?.*)?"
     rf"|{_SCHEME}//{_USER}{_HOST}(?:/{_PATH})?(?:\?.*)?"
 )
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL: Final = r"[\x00-\x1f\x7f]"
 
 
 def is_uri(text: str) -> bool:
     """Return whether the text is an absolute URL or an absolute path."""
-    match = None if _CONTROL.search(text) else re.fullmatch(_URL, text)
+    match = None if re.search(_CONTROL, text) else re.fullmatch(_URL, text)
     try:
         IPv6Address((match and match["address"]) or "::")
     except ValueError:
@@ -62,7 +62,7 @@ def is_uri(text: str) -> bool:
 
 def is_date(text: str) -> bool:
     """Return whether the text is a full date of RFC 3339."""
-    if not _DATE.fullmatch(text):
+    if not re.fullmatch(_DATE, text):
         return False
     try:
         # Go's calendar has a year 0, a leap year; Python's starts with 1.
@@ -75,7 +75,7 @@ def is_date(text: str) -> bool:
 def is_date_time(text: str) -> bool:
     """Return whether the text is a date-time of RFC 3339. Like the API server, ignore everything after a second T."""
     day, _, rest = text.lower().partition("t")
-    match = _TIME.fullmatch(rest.partition("t")[0])
+    match = re.fullmatch(_TIME, rest.partition("t")[0])
     return match is not None and is_date(day) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
@@ -92,13 +92,13 @@ def is_ipv6(text: str) -> bool:
 def is_cidr(text: str) -> bool:
     """Return whether the text is an address, a slash and a prefix length; leading zeros are ignored here, too."""
     address, _, length = text.partition("/")
-    match = _LENGTH.fullmatch(length)
+    match = re.fullmatch(_LENGTH, length)
     return match is not None and int(match[1]) <= (128 if ":" in address else 32) and _is_padded_ip(address)
 
 
 def _is_padded_ip(text: str) -> bool:
     head, colon, tail = text.rpartition(":")
-    return _is_ip(head + colon + (_PADDING.sub("", tail) if "." in tail else tail))
+    return _is_ip(head + colon + (re.sub(_PADDING, "", tail) if "." in tail else tail))
 
 
 def _is_ip(text: str) -> bool:
@@ -119,7 +119,7 @@ _UNITS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (24 * 3600 * 10**9, ("d", "day")),
     (7 * 24 * 3600 * 10**9, ("w", "wk", "week")),
 )
-_COUNTS: Final = re.compile(r"(?<![0-9])([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
+_COUNTS: Final = r"(?<![0-9])([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)"
 
 
 def duration(text: str) -> int | None:
@@ -131,7 +131,7 @@ def duration(text: str) -> int | None:
     if exact is not None:
         return exact
     total: int | None = None
-    for number, word in _COUNTS.findall(text):
+    for number, word in re.findall(_COUNTS, text):
         count = int(number.lstrip("0")[:20] or "0")
         if count > MOST:
             return None
@@ -148,8 +148,7 @@ def is_hostname(text: str) -> bool:
 
 
 def _matching(pattern: str) -> Callable[[str], bool]:
-    form = re.compile(pattern)
-    return lambda text: form.fullmatch(text) is not None
+    return lambda text: re.fullmatch(pattern, text) is not None
 
 
 def _uuid(version: str = _HEX, variant: str = _HEX) -> Callable[[str], bool]:

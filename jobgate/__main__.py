@@ -1,7 +1,7 @@
 """`python -m jobgate`: the command line."""
 
-import os
 import sys
+from types import ModuleType
 
 
 def main() -> None:
@@ -14,8 +14,10 @@ def main() -> None:
         from crdgen.__main__ import collect_rarely  # noqa: PLC0415
 
         collect_rarely()
-        # Looking for plugins of Pydantic reads the records of all installed packages.
-        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")
+        # Pydantic would load `importlib.metadata`, and with it `email` and `zipfile`, to look for plugins.
+        loader = ModuleType("pydantic.plugin._loader")
+        vars(loader)["get_plugins"] = tuple
+        sys.modules.setdefault(loader.__name__, loader)
     from jobgate.cli import main as jobgate  # noqa: PLC0415
 
     jobgate()

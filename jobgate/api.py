@@ -68,6 +68,7 @@ from webhook import (
     User,
     rule,
 )
+from webhook.values import value_at
 
 if TYPE_CHECKING:
     from jobgate.installation.handbook import page
@@ -155,6 +156,7 @@ __all__ = [
     "rule",
     "set_condition",
     "shared_rules",
+    "value_at",
 ]
 
 #: Imported when they are asked for: tests and documentation need them, and a kind does not wait for them.

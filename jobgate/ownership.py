@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 #: Label of all objects that our controller creates. Objects without it are never changed.
 MANAGED_BY: Final = ("app.kubernetes.io/managed-by", "jobgate")
@@ -13,3 +14,13 @@ SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease")
 #: A namespace with this label set to `disabled` is left alone, by the webhooks and by the controller.
 OPT_OUT_LABEL: Final = "jobgate.dev/admission"
 OPT_OUT_VALUE: Final = "disabled"
+
+#: Labels of all objects of an installation: its name, and its namespace. What its controllers create has the second.
+NAME_LABEL: Final = "app.kubernetes.io/instance"
+HOME_LABEL: Final = "jobgate.dev/installation-namespace"
+
+
+def created_by(home: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the label of the installation in a namespace; unchanged without a namespace."""
+    labels = {**manifest["metadata"].get("labels", {}), HOME_LABEL: home}
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}} if home else dict(manifest)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -24,8 +25,7 @@ class UnusablePackage(UserWarning):
     """An entry point of an installed package cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provided(Generic[T]):
+class Provided(Struct, Generic[T], frozen=True):
     """An entry point of an installed package.
 
     Attributes:

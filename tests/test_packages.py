@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from jobgate import kinds, plugins
 from jobgate.cli import main
 from jobgate.jobs.context import Settings
-from jobgate.packages import Provided, UnusablePackage, provided, usable
+from jobgate.packages import Provided, UnusablePackage, may_provide, provided, usable
 from jobgate.pods.digest import LACKING, UnusableJob, digest_of
 from jobgate.pods.reviewer import PodReviewer
 from tests.installed import forget, install, on_path
@@ -184,3 +184,36 @@ async def test_pods_that_may_be_of_a_kind_that_cannot_be_loaded_are_denied(
     assert (answer is not None and not answer.allowed) is denied
     if answer is not None:
         assert FAULT in str(answer.status())
+
+
+@pytest.mark.parametrize(
+    "folder, content, expected",
+    [
+        ("sweep-1.0.dist-info", "[jobgate.kinds]\nsweepjob = sweepjob:SWEEPJOB\n", True),
+        ("sweep.egg-info", "[jobgate.kinds]\nsweepjob = sweepjob:SWEEPJOB\n", True),
+        ("sweep-1.0.dist-info", "[jobgate.plugins]\nscratch = scratch:Scratch\n", False),
+        ("sweep", "[jobgate.kinds]\nsweepjob = sweepjob:SWEEPJOB\n", False),
+    ],
+)
+def test_only_records_of_installed_packages_may_provide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, content: str, expected: bool
+) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "entry_points.txt").write_text(content)
+    monkeypatch.setattr("sys.path", [str(tmp_path), str(tmp_path / "absent")])
+    assert may_provide("jobgate.kinds") is expected
+
+
+def test_an_archive_in_the_path_may_provide_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its records are not read."""
+    archive = tmp_path / "all.zip"
+    monkeypatch.setattr("sys.path", [str(archive)])
+    assert not may_provide("jobgate.kinds")
+    archive.write_bytes(b"PK")
+    assert may_provide("jobgate.kinds")
+
+
+def test_what_cannot_be_read_may_provide_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a-info" / "entry_points.txt").mkdir(parents=True)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert may_provide("jobgate.kinds")

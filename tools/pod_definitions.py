@@ -8,10 +8,8 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
-import crdgen.podtemplate
 from crdgen.generate.tidy import order
 from crdgen.generate.walk import map_children
 from crdgen.podtemplate import FILE, GIVEN, MINORS
@@ -163,7 +161,7 @@ def published(minor: str) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> int:
     """Write or check the file; the exit status is 1 if a check fails."""
-    path = Path(crdgen.podtemplate.__file__).with_name(FILE)
+    path = FILE
     if "--check" not in arguments:
         path.write_text(text(), encoding="utf-8")
         return 0

@@ -12,6 +12,7 @@
   faults an updated object had already
 - `admission`: AdmissionReview v1 in and out
 - `version`: converts objects between the versions of a kind; `conversion`: ConversionReview v1 in and out
+- `redaction`: masks secret values in objects, patches and messages
 - `trace`: W3C trace context
 - `server`: the TLS server that answers the API server; only it needs aiohttp
 """

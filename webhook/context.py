@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -27,8 +26,7 @@ class User(Struct, frozen=True):
     groups: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The settings of an installation. A product derives a class of its own, with more of them.
 
     Attributes:
@@ -37,7 +35,7 @@ class Settings:
         enforces: whether objects with faults are denied. If not, they are allowed with a warning.
     """
 
-    kinds: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, Any] = {}
     enforces: bool = True
 
 

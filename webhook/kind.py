@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
 from pydantic import BaseModel
 
 from webhook.cause import TIME, Cause, Finding
@@ -33,8 +35,7 @@ class GroupVersionKind(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedObject:
+class ConvertedObject(Struct, frozen=True):
     """An object of an older shape, rewritten in the current one.
 
     Attributes:
@@ -81,8 +82,7 @@ def _never_restores(_: Context[Any]) -> bool:
     return False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kind:
+class Kind(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """A kind of object.
 
     Attributes:
@@ -118,36 +118,42 @@ class Kind:
     view: Callable[..., Any] | None = None
     defaults: tuple[Default, ...] = ()
     rules: tuple[Rule, ...] = ()
-    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    fields: Mapping[str, str | tuple[str, ...]] = {}
     known_fields: frozenset[str] = frozenset()
     settings: type[BaseModel] | None = None
     watches: tuple[str, ...] = ()
-    versions: Mapping[str, OtherVersion] = field(default_factory=dict)
+    versions: Mapping[str, OtherVersion] = {}
     older: Rewrite | None = None
-    reviewed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reviewed: Mapping[str, tuple[str, ...]] = {}
     restores: Callable[[Context[Any]], bool] = _never_restores
     enforced: bool = True
     #: The end of the advice to make an object smaller that takes too long to judge.
     how_to_shrink: ClassVar[str] = ""
-    when: When = field(init=False, repr=False, compare=False)
-    _resolved: dict[str, tuple[Field, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Resolve the fields that the rules are about.
+        """Check the rules.
 
         Raises:
             UnknownField: a rule names a field that neither this kind nor any other has.
             TypeError: a rule is a plain function.
         """
         if self.schema is _OF_THE_SPEC:
-            object.__setattr__(self, "schema", ModelSchema(self.spec))
+            force_setattr(self, "schema", ModelSchema(self.spec))
+        self.when  # noqa: B018 - raises these errors
+
+    @cached_property
+    def when(self) -> When:
+        """Which rules are called for an object."""
         rules = [
             (rule, [field for name in _checked(rule).when for field in self._fields_of(rule, name)])
             for rule in self.rules
         ]
         by_default = [field.steps for _, fields in rules for field in fields if field.steps and field.has_default]
-        when = When([(rule, [field.steps for field in fields]) for rule, fields in rules], by_default)
-        object.__setattr__(self, "when", when)
+        return When([(rule, [field.steps for field in fields]) for rule, fields in rules], by_default)
+
+    @cached_property
+    def _resolved(self) -> dict[str, tuple[Field, ...]]:
+        return {}
 
     @property
     def gvk(self) -> GroupVersionKind:

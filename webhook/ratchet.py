@@ -8,9 +8,10 @@ path of the cause counts as well, so that a rule that names too little forgives 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from webhook.cause import SCHEMA, Cause, Finding, Required
 from webhook.path import keyed
@@ -46,12 +47,11 @@ class StoredFaults:
         return identity(rule, cause, document, self._known)
 
 
-@dataclass(slots=True)
-class Identities:
+class Identities(Struct):
     """Remembers the identities of lists and values of an object, so that many causes cost no more than its size."""
 
-    lists: dict[int, list[Hashable]] = field(default_factory=dict)
-    values: dict[int, tuple[Any, Hashable]] = field(default_factory=dict)
+    lists: dict[int, list[Hashable]] = {}
+    values: dict[int, tuple[Any, Hashable]] = {}
 
     def value(self, value: Any) -> Hashable:
         """Return an equivalent of a value that equals it only: unlike in Python, 1, 1.0 and true differ."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from webhook.cause import Finding, Notice
 from webhook.context import Context, UnknownObjects
@@ -13,8 +14,7 @@ from webhook.context import Context, UnknownObjects
 Check: TypeAlias = Callable[[Any, Any], Iterable[Notice]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """One thing that validation checks.
 
     Attributes:

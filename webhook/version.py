@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from webhook.text import line
 from webhook.values import metadata_of
@@ -22,8 +23,7 @@ class NotConvertible(Exception):
     """An object cannot be converted; the message tells its user why."""
 
 
-@dataclass(frozen=True, slots=True)
-class OtherVersion:
+class OtherVersion(Struct, frozen=True):
     """How objects of another version of a kind become objects of the reviewed version, and back.
 
     The functions get and return whole objects. `apiVersion`, `kind` and the metadata except labels and annotations are

@@ -6,8 +6,9 @@ is rejected, and to bound evaluations here. The caller multiplies it by the numb
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from crdgen.cel.tree import CelExpression
 from crdgen.cel.types import REQUEST, Type
@@ -32,8 +33,7 @@ _KUBERNETES: Final = ("kubernetes.", "net.")
 _STRINGS: Final = frozenset({"string", "bytes"})
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """The highest cost of evaluating an expression once, and the parts of the schema that make it expensive."""
 
     cost: int

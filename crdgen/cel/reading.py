@@ -6,11 +6,11 @@ by their numbers.
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.unknown_fields import UnknownFieldSet
+from msgspec.structs import replace
 
 from crdgen.cel.tree import CelExpression
 

@@ -1,12 +1,13 @@
 """The syntax tree of a compiled expression. It needs no CEL library; `reading` creates it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class CelExpression:
+
+class CelExpression(Struct, frozen=True):
     """An expression with its parts. Equal expressions have the same `str`.
 
     | kind | value | parts |
@@ -24,7 +25,16 @@ class CelExpression:
     value: Any = None
     parts: "tuple[CelExpression, ...]" = ()
     #: Key of its type; 0 if it was not compiled.
-    id: int = field(default=0, compare=False, repr=False)
+    id: int = 0
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.value!r}, {self.parts!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
 
 
 def walk(node: CelExpression) -> Iterator[CelExpression]:

@@ -3,8 +3,9 @@
 Sources: k8s.io/apiserver, pkg/cel/common/schemas.go and pkg/cel/limits.go.
 """
 
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct
 
 from crdgen.escaping import RESERVED, escape
 from crdgen.schema import EMBEDDED, INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, Schema
@@ -24,8 +25,7 @@ _TEXT: Final[Schema] = {"type": "string"}
 _META: Final[Schema] = {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}}
 
 
-@dataclass(frozen=True, eq=False)
-class Type:
+class Type(Struct, frozen=True, eq=False):
     """The values at one place of a schema.
 
     Attributes:
@@ -48,7 +48,7 @@ class Type:
     keyword: str = ""
     bounded: bool = True
     inner: "Type | None" = None
-    fields: "dict[str, Type]" = field(default_factory=dict)
+    fields: "dict[str, Type]" = {}
     time_format: str = ""
     keys: "tuple[str, ...] | None" = None
 

@@ -6,12 +6,13 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from glob import glob, has_magic
 from os.path import normpath
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from crdgen.reading import Manifest, UnreadableManifest, read
 from crdgen.reading.documents import has_action
@@ -131,8 +132,7 @@ def write(file: Path, text: str) -> None:
         raise UsageError(f"{file}: {error.strerror or error}") from error
 
 
-@dataclass
-class Tree:
+class Tree(Struct):
     """The objects in files.
 
     Attributes:
@@ -142,9 +142,9 @@ class Tree:
         others: how many files have no object.
     """
 
-    manifests: list[Manifest] = field(default_factory=list)
-    failures: list[Result] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    manifests: list[Manifest] = []
+    failures: list[Result] = []
+    left_out: list[str] = []
     others: int = 0
 
 

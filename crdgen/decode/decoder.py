@@ -9,9 +9,10 @@ import binascii
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
 
 from crdgen.formats import is_date_time
 
@@ -38,22 +39,19 @@ class Scalar(Enum):
     ANY = auto()
 
 
-@dataclass(frozen=True)
-class ListOf:
+class ListOf(msgspec.Struct, frozen=True):
     """A list; a null item becomes the zero value."""
 
     item: "Shape"
 
 
-@dataclass(frozen=True)
-class MapOf:
+class MapOf(msgspec.Struct, frozen=True):
     """An object with arbitrary keys."""
 
     value: "Shape"
 
 
-@dataclass(frozen=True)
-class Struct:
+class Struct(msgspec.Struct, frozen=True):
     """An object with these fields.
 
     Attributes:
@@ -61,11 +59,10 @@ class Struct:
     """
 
     fields: Mapping[str, "Shape"]
-    hints: Mapping[str, str] = field(default_factory=dict)
+    hints: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """A struct or another shape. Its Go type has its own decoder, and never reports unknown fields."""
 
     struct: Struct
@@ -99,11 +96,10 @@ class DecodingProblem(NamedTuple):
     unseen: bool = False
 
 
-@dataclass
-class Decoder:
+class Decoder(msgspec.Struct):
     """Decodes one document; collects `problems`."""
 
-    problems: list[DecodingProblem] = field(default_factory=list)
+    problems: list[DecodingProblem] = []
 
     def read(self, value: Any, shape: Shape, path: str) -> Any:
         """Return the decoded value, or the zero value if it cannot be decoded."""

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from crdgen.schema import ARTICLES, Schema
 
@@ -22,8 +23,7 @@ class ErrorType(StrEnum):
     FORBIDDEN = "Forbidden"
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """An error of a field. The message says what would be right, and repeats neither path nor value."""
 
     path: tuple[str | int, ...]
@@ -31,7 +31,7 @@ class Violation:
     value: Any
     message: str
     #: The text of the CEL rule that was violated, if it was one.
-    rule: str = field(default="", compare=False)
+    rule: str = ""
 
     def under(self, step: str | int) -> "Violation":
         """Return the violation with the path from the parent."""
@@ -77,14 +77,20 @@ def quoted(value: Any) -> str:
 Result = TypeVar("Result")
 
 
-def for_children(
-    schema: Schema, build: Callable[[Schema], Result]
-) -> tuple[dict[str, Result], Result | None, Result | None]:
-    """Call a function for the schemas of the fields, of a map's values, and of items, and return its results."""
-    fields = {name: build(child) for name, child in schema.get("properties", {}).items()}
-    others, items = schema.get("additionalProperties"), schema.get("items")
-    return (
-        fields,
-        build(others) if isinstance(others, dict) else None,
-        build(items) if isinstance(items, dict) else None,
-    )
+class Compiled(dict[str, Result]):
+    """What is compiled for each field of a schema, when it is first needed: few objects have all fields of a pod.
+
+    A key that is no field has `others`.
+    """
+
+    def __init__(self, schema: Schema, build: Callable[[Schema], Result], others: Result) -> None:
+        super().__init__()
+        self._schemas: dict[str, Schema] = schema.get("properties", {})
+        self._build = build
+        self._others = others
+
+    def __missing__(self, key: str) -> Result:
+        if key not in self._schemas:
+            return self._others
+        result = self[key] = self._build(self._schemas[key])
+        return result

@@ -1,19 +1,22 @@
 """Evaluate a write of a custom resource like the API server."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from crdgen.evaluate import metadata
 from crdgen.evaluate.check import Check, ErrorType, Violation
 from crdgen.evaluate.correlation import is_unchanged
 from crdgen.evaluate.metadata import resources
 from crdgen.evaluate.pruning import Default, Prune, defaulter, pruner
-from crdgen.evaluate.rules import rules
 from crdgen.evaluate.validation import checker
-from crdgen.schema import OF_OBJECTS, Schema
+from crdgen.schema import OF_OBJECTS, VALIDATIONS, Schema
 from crdgen.schema.limits import RANGES
-from crdgen.schema.look import mapping, missing, without
+from crdgen.schema.look import mapping, missing, uses, without
+
+if TYPE_CHECKING:
+    from crdgen.evaluate.rules import Rules
 
 _INT32_MAX: Final = RANGES["int32"][1]
 _ABSENT: Final = object()
@@ -44,8 +47,7 @@ def _at(value: Any, steps: tuple[str, ...]) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """The result of a write.
 
     Attributes:
@@ -166,7 +168,11 @@ class Evaluator:
         self.default: Default = defaulter(schema)
         self._check: Check = checker(schema)
         self._resources = resources(schema)
-        self._rules = rules(schema)
+        self._rules: Rules | None = None
+        if uses(schema, VALIDATIONS):
+            from crdgen.evaluate.rules import rules  # noqa: PLC0415 - few schemas have rules, and CEL is slow to load
+
+            self._rules = rules(schema)
         self._schema = schema
 
     @property

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 from crdgen.decode.decoder import Decoder
 from crdgen.decode.objectmeta import OBJECT_META
 from crdgen.dns import KEY, SUBDOMAIN, is_any_label, is_key, is_label, is_label_value, is_subdomain, mask_trailing_dash
-from crdgen.evaluate.check import Check, ErrorType, Violation, for_children, under
+from crdgen.evaluate.check import Check, Compiled, ErrorType, Violation, under
 from crdgen.schema import EMBEDDED, Schema, limits
-from crdgen.schema.look import steps_of, utf8
+from crdgen.schema.look import steps_of, uses, utf8
 
 #: Rule for a name that is a segment of a URL's path.
 _PATH_SEGMENT: Final = "neither . nor .., and without / and %"
@@ -165,10 +165,11 @@ def of_custom_resource(
 
 def resources(schema: Schema) -> Check | None:
     """Return the check of embedded resources in a value of this schema, or None if there are none."""
-    is_resource = bool(schema.get(EMBEDDED))
-    fields, others, items = for_children(schema, resources)
-    if not is_resource and not any(fields.values()) and others is None and items is None:
+    if not uses(schema, EMBEDDED):
         return None
+    is_resource, extra, item = bool(schema.get(EMBEDDED)), schema.get("additionalProperties"), schema.get("items")
+    fields = Compiled(schema, resources, resources(extra) if isinstance(extra, dict) else None)
+    items = resources(item) if isinstance(item, dict) else None
 
     def check(value: Any) -> list[Violation] | None:
         violations: list[Violation] = []
@@ -176,7 +177,7 @@ def resources(schema: Schema) -> Check | None:
             if is_resource:
                 violations += _resource(value)
             for key, child in value.items():
-                field = fields.get(key, others)
+                field = fields[key]
                 violations += under(key, (field and field(child)) or [])
         elif isinstance(value, list) and items is not None:
             for index, child in enumerate(value):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
-from crdgen.evaluate.check import for_children
+from crdgen.evaluate.check import Compiled
 from crdgen.schema import EMBEDDED, PRESERVE, Schema
 
 Prune: TypeAlias = Callable[[Any], Any]
@@ -29,25 +29,22 @@ def pruner(schema: Schema, *, root: bool = False, metadata: Prune = _keep) -> Pr
     def child_pruner(child: Schema) -> Prune:
         return pruner(child, metadata=metadata)
 
-    fields: dict[str, Prune] = {name: child_pruner(child) for name, child in schema.get("properties", {}).items()}
+    keeps, extra, item = schema.get(PRESERVE), schema.get("additionalProperties"), schema.get("items")
+    others = child_pruner(extra) if isinstance(extra, dict) else _without_schema if extra else _keep if keeps else None
+    fields = Compiled[Prune | None](schema, child_pruner, others)
     if root or schema.get(EMBEDDED):
         fields |= dict.fromkeys(_TYPE_META, _keep) | {"metadata": _keep if root else metadata}
-    extra = schema.get("additionalProperties")
-    others = child_pruner(extra) if isinstance(extra, dict) else _without_schema if extra else None
-    items = schema.get("items") if isinstance(schema.get("items"), dict) else None
-    if schema.get(PRESERVE):
-        # Named fields are pruned inside. Items are pruned if they have a schema, but keep unknown fields, too.
-        return _pruning(fields, others or _keep, _keep if items is None else child_pruner(items | {PRESERVE: True}))
-    return _pruning(fields, others, _without_schema if items is None else child_pruner(items))
+    items: Prune = _keep if keeps else _without_schema
+    if isinstance(item, dict):
+        # Items of a schema that preserves unknown fields keep them, too, and are pruned inside named fields.
+        items = child_pruner(item | {PRESERVE: True} if keeps else item)
 
-
-def _pruning(fields: dict[str, Prune], others: Prune | None, items: Prune) -> Prune:
     def prune(value: Any) -> Any:
         if isinstance(value, list):
             return [items(child) for child in value]
         if not isinstance(value, dict):
             return value
-        functions = ((key, child, fields.get(key, others)) for key, child in value.items())
+        functions = ((key, child, fields[key]) for key, child in value.items())
         return {key: function(child) for key, child, function in functions if function is not None}
 
     return prune
@@ -81,23 +78,24 @@ Default: TypeAlias = Callable[[Any], Any]
 
 def defaulter(schema: Schema) -> Default:
     """Return a function that removes nulls from values of this schema and sets defaults."""
-    fields, others, items = for_children(schema, _Field)
-    absent = {name: field for name, field in fields.items() if field.has_default}
-    if not fields and others is None and items is None:
-        return lambda value: value
+    properties, extra, item = schema.get("properties", {}), schema.get("additionalProperties"), schema.get("items")
+    items = _Field(item) if isinstance(item, dict) else None
+    fields = Compiled[_Field | None](schema, _Field, _Field(extra) if isinstance(extra, dict) else None)
+    defaulted = [name for name, child in properties.items() if child.get("default") is not None]
 
     def default(value: Any) -> Any:
         if isinstance(value, list) and items is not None:
             return [items.apply(child) for child in value]
         if not isinstance(value, dict):
             return value
-        children = ((key, child, fields.get(key, others)) for key, child in value.items())
+        children = ((key, child, fields[key]) for key, child in value.items())
         filled = {
             key: field.apply(child) if field else child
             for key, child, field in children
             if not (field and child is None and field.drops_null)
         }
-        return filled | {key: field.copy_default() for key, field in absent.items() if key not in value}
+        absent = ((name, fields[name]) for name in defaulted if name not in value)
+        return filled | {name: field.copy_default() for name, field in absent if field}
 
     return default
 

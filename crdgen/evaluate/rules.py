@@ -8,15 +8,16 @@ too long, so that the rules of a CRD never stall the caller.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from crdgen import cel
 from crdgen.cel.cost import LIMIT, TOTAL_LIMIT
 from crdgen.evaluate.check import ErrorType, Violation
 from crdgen.evaluate.correlation import CorrelatedValue
 from crdgen.schema import EMBEDDED, VALIDATIONS, Schema
-from crdgen.schema.look import children, utf8
+from crdgen.schema.look import uses, utf8
 
 if TYPE_CHECKING:
     from crdgen.cel.engine import CompiledExpression
@@ -65,8 +66,7 @@ class _RuleNode(NamedTuple):
     items: "_RuleNode | None"
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """An evaluation of all rules of an object: the rules that were not evaluated, and the cost of the others."""
 
     unchecked: list[str]
@@ -84,8 +84,7 @@ class _Run:
         return compiled.run(variables, old=old)
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """All rules of the schema of a whole object; `unchecked` has a sentence for each rule that is never evaluated."""
 
     root: "_RuleNode"
@@ -111,14 +110,9 @@ def rules(schema: Schema) -> Rules | None:
     return None if root is None else Rules(root, tuple(unchecked))
 
 
-def has_rules(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema has a rule; branches cannot have rules."""
-    return bool(schema.get(VALIDATIONS)) or any(has_rules(child) for _, child in children(schema))
-
-
 def _node(schema: Any, path: str, unchecked: list[str], *, root: bool = False) -> _RuleNode | None:
     """Return the compiled rules of a schema and below it; add a sentence for each rule that does not compile."""
-    if not isinstance(schema, dict) or not has_rules(schema):
+    if not isinstance(schema, dict) or not uses(schema, VALIDATIONS):
         return None
     is_resource = root or bool(schema.get(EMBEDDED))
     own = (_rule(source, schema, path, unchecked, is_resource=is_resource) for source in schema.get(VALIDATIONS, ()))

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from crdgen.evaluate.check import (
     VIOLATIONS_LIMIT,
     Check,
+    Compiled,
     ErrorType,
     Violation,
     identity,
@@ -102,10 +103,8 @@ def _nullable(check: Check, schema: Schema) -> Check:
 
 def object_checker(schema: Schema) -> Check:
     """Return the check of an object: its fields, required fields, and their number."""
-    properties: dict[str, Schema] = schema.get("properties", {})
-    fields: dict[str, Check] = {}  # compiled when they are first used: few objects have all fields of a pod template
     extra = schema.get("additionalProperties")
-    others = checker(extra) if isinstance(extra, dict) else None
+    fields = Compiled[Check | None](schema, checker, checker(extra) if isinstance(extra, dict) else None)
     required: tuple[str, ...] = tuple(schema.get("required", ()))
     counted = schema.keys() & {"minProperties", "maxProperties"}
 
@@ -114,11 +113,7 @@ def object_checker(schema: Schema) -> Check:
             return wrong_type(value, "object")
         violations: list[Violation] | None = None
         for key, child in value.items():
-            field = fields.get(key)
-            if field is None:
-                field = others
-                if key in properties:
-                    field = fields[key] = checker(properties[key])
+            field = fields[key]
             if field is not None:
                 child_violations = field(child)
                 if child_violations is not None:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from crdgen.decode.decoder import DEPTH, Decoder, DecodingProblem, is_too_deep
 from crdgen.lint import conversion, defaults, keywords, lists, names, structure, validations, version, versions

@@ -1,8 +1,10 @@
 """A schema as a list of nodes, with the context that rules need."""
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crdgen.evaluate.correlation import is_map_list
 from crdgen.schema import BRANCHES, EITHER, EMBEDDED, Schema
@@ -12,8 +14,7 @@ META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 ROOT, ITEM, FIELD = "the root", "list items", "a field"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Node:
+class Node(Struct, frozen=True, eq=False):
     """A node of a decoded schema.
 
     Attributes:
@@ -42,7 +43,7 @@ class Node:
     no_default: str = ""
     uncorrelated: str = ""
     unseen_defaults: bool = False
-    children: "list[Node]" = dataclasses.field(default_factory=list)
+    children: "list[Node]" = []
 
     @property
     def is_root(self) -> bool:
@@ -135,4 +136,4 @@ def _child(node: Node, schema: Schema, step: str, field_step: str, **more: Any) 
     """Return a child node, which inherits all attributes that are not given."""
     paths = {"path": f"{node.path}.{step}" if node.path else step, "field": (node.field + field_step).lstrip(".")}
     defaults: dict[str, Any] = {"schema": schema, "parent": node, "name": "", "exempt": False, "children": []}
-    return dataclasses.replace(node, **(defaults | paths | more))
+    return replace(node, **(defaults | paths | more))

@@ -1,16 +1,16 @@
 """Lint rules, which are functions, and their findings."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from crdgen.decode.decoder import under
 from crdgen.severity import Severity
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A violation of a rule in a CustomResourceDefinition.
 
     Attributes:
@@ -41,8 +41,7 @@ class Issue(NamedTuple):
     fix: str
 
 
-@dataclass(frozen=True)
-class LintRule(Generic[Subject]):
+class LintRule(Struct, Generic[Subject], frozen=True):
     """A lint rule. Name and reason are the name and the first docstring paragraph of its function.
 
     Attributes:

@@ -1,9 +1,10 @@
 """The decoded CustomResourceDefinition with its versions, and the rules for the list of versions."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
+
+from msgspec import Struct
 
 from crdgen.dns import LABEL, is_label
 from crdgen.lint.node import Node, nodes
@@ -12,8 +13,7 @@ from crdgen.schema import INT_OR_STRING, PRESERVE, Schema
 from crdgen.schema.look import mapping
 
 
-@dataclass(frozen=True)
-class DecodedVersion:
+class DecodedVersion(Struct, frozen=True, dict=True):
     """A decoded version. `status_enabled` says whether its schema must meet the rules of a status subresource."""
 
     written: Mapping[str, Any]
@@ -41,8 +41,7 @@ class DecodedVersion:
         return nodes(self.schema, f"{self.path}.schema.openAPIV3Schema") if self.schema is not None else []
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(Struct, frozen=True, dict=True):
     """A CustomResourceDefinition: `raw` as given, `decoded` as the API server reads it."""
 
     raw: Mapping[str, Any]

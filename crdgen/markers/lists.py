@@ -1,7 +1,6 @@
 """Markers of lists and maps: the number of items, and how server-side apply merges."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel
@@ -21,8 +20,7 @@ AtomicMap: Final[Marker] = Keyword("AtomicMap", "object", MAP_TYPE, "atomic", _M
 """Server-side apply replaces the whole object; rules inside of it cannot use `oldSelf`."""
 
 
-@dataclass(frozen=True)
-class _Items(Marker):
+class _Items(Marker, frozen=True):
     """A bound for the number of items; `sign` is 1 for a minimum, and -1 for a maximum."""
 
     count: int
@@ -43,13 +41,13 @@ class _Items(Marker):
         return value
 
 
-class MinItems(_Items):
+class MinItems(_Items, frozen=True):
     """Minimum number of items."""
 
     keyword, sign, error = "minItems", 1, ("too_short", "min_length")
 
 
-class MaxItems(_Items):
+class MaxItems(_Items, frozen=True):
     """Maximum number of items."""
 
     keyword, sign, error = "maxItems", -1, ("too_long", "max_length")
@@ -59,7 +57,7 @@ Atomic: Final[Marker] = Keyword("Atomic", "array", LIST_TYPE, "atomic", _LISTS)
 """Server-side apply replaces the whole list."""
 
 
-class _Set(Keyword):
+class _Set(Keyword, frozen=True):
     """A list of scalars that server-side apply merges as a set."""
 
     def apply(self, schema: Schema, path: str) -> Schema:
@@ -77,14 +75,10 @@ class _Set(Keyword):
 SetList: Final[Marker] = _Set("SetList", "array", LIST_TYPE, "set", _LISTS)
 
 
-@dataclass(frozen=True, init=False)
-class MapList(Marker):
+class _MapList(Marker, frozen=True):
     """A list of objects, which server-side apply merges by their keys. Each key is required or has a default."""
 
     keys: tuple[str, ...]
-
-    def __init__(self, *keys: str) -> None:
-        object.__setattr__(self, "keys", keys)
 
     def apply(self, schema: Schema, path: str) -> Schema:
         """Return the node with its list type and keys."""
@@ -96,6 +90,11 @@ class MapList(Marker):
         if value is not None:
             _reject_duplicates([tuple(_field(item, key) for key in self.keys) for item in value])
         return value
+
+
+def MapList(*keys: str) -> Marker:  # noqa: N802 - is written like the other markers
+    """Return the marker of a list of objects, which server-side apply merges by their keys."""
+    return _MapList(keys)
 
 
 def _reject_duplicates(values: Any) -> None:

@@ -3,9 +3,9 @@
 Also the markers that add no keyword: descriptions, the depth of recursive models, and defaults of the model only.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
+from msgspec import Struct
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
@@ -16,7 +16,7 @@ from crdgen.generate.tidy import POLICY
 from crdgen.schema import Schema
 
 
-class Marker:
+class Marker(Struct, frozen=True):
     """Base of markers. A marker is immutable. It overrides `apply`, and `check` if values can violate it.
 
     Attributes:
@@ -57,8 +57,7 @@ def require_type(schema: Schema, expected: str, marker: str, path: str, fix: str
         raise SchemaError(path, f"{marker} is for {expected}s, and the field is of type {kind}", fix)
 
 
-@dataclass(frozen=True)
-class Keyword(Marker):
+class Keyword(Marker, frozen=True):
     """A keyword of Kubernetes for nodes of one JSON type; `fix` is for errors about nodes of other types."""
 
     name: str
@@ -73,8 +72,7 @@ class Keyword(Marker):
         return schema | {self.keyword: self.value}
 
 
-@dataclass(frozen=True)
-class Doc(Marker):
+class Doc(Marker, frozen=True):
     """The field's description in the schema; overrides the docstring of the field's type."""
 
     text: str
@@ -84,8 +82,7 @@ class Doc(Marker):
         return schema | {"description": self.text}
 
 
-@dataclass(frozen=True)
-class Descriptions(Marker):
+class Descriptions(Marker, frozen=True):
     """Keep or drop descriptions, or shorten them to a number of characters, after a whole sentence if possible.
 
     On a field, it applies to all fields below that field, but not to the field's own description, and overrides other
@@ -111,8 +108,7 @@ class Descriptions(Marker):
 KEEP: Final = Descriptions("keep")
 
 
-@dataclass(frozen=True)
-class Depth(Marker):
+class Depth(Marker, frozen=True):
     """Levels of a recursive model in the schema.
 
     With `children: Annotated[list["Node"], Depth(3)]` the schema contains a node in a node in a node. Below that, any
@@ -130,8 +126,7 @@ class Depth(Marker):
             raise SchemaError(f"Depth({self.levels})", "a model is in the schema at least one time", "use 1 or more")
 
 
-@dataclass(frozen=True)
-class _ModelDefault(Marker):
+class _ModelDefault(Marker, frozen=True):
     """The field is optional and has no default in the schema; only readers of the model see the model's default."""
 
     own_default: ClassVar[bool] = True

@@ -6,7 +6,6 @@ validates. In a rule, `self` is the value, or the object with its JSON names, es
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from crdgen.generate.errors import SchemaError
@@ -19,8 +18,7 @@ RuleReason: TypeAlias = Literal["FieldValueInvalid", "FieldValueForbidden", "Fie
 _Class = TypeVar("_Class", bound=type)
 
 
-@dataclass(frozen=True)
-class ValidationRule(Marker):
+class ValidationRule(Marker, frozen=True):
     """A CEL expression that must be true for the value, and the message if it is not.
 
     With `oldSelf`, the value before an update, it is a transition rule, only checked on updates with both values.
@@ -75,8 +73,7 @@ def rules(*markers: Marker) -> Callable[[_Class], _Class]:
     return decorate
 
 
-@dataclass(frozen=True)
-class _SetTogether(Marker):
+class _SetTogether(Marker, frozen=True):
     """A rule on optional fields of a model. `{}` stands for tests in the rule, and for names in the message."""
 
     name: str
@@ -121,8 +118,7 @@ def at_least_one_of(*names: str) -> Marker:
     return _SetTogether("at_least_one_of", names, "[{}].exists(set, set)", "at least one of {} must be set")
 
 
-@dataclass(frozen=True)
-class _Immutable(Marker):
+class _Immutable(Marker, frozen=True):
     """The field is immutable.
 
     Attributes:

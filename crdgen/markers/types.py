@@ -1,10 +1,10 @@
 """Types of Kubernetes: sized integers, quantities, times, embedded resources and open objects."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
+from msgspec.structs import replace
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
@@ -22,8 +22,7 @@ from crdgen.schema.limits import RANGES
 from crdgen.schema.look import without
 
 
-@dataclass(frozen=True, eq=False)
-class Replace(Marker):
+class Replace(Marker, frozen=True, eq=False):
     """Replaces the schema of a field of any Python type, except description, default and nullability.
 
     Attributes:
@@ -65,8 +64,7 @@ Time: TypeAlias = Annotated[
 """A date and time of RFC 3339."""
 
 
-@dataclass(frozen=True)
-class Integer(Marker):
+class Integer(Marker, frozen=True):
     """An integer of 32 or 64 bits: `Int32`, or with bounds `Int32(minimum=1)`."""
 
     format: Literal["int32", "int64"]
@@ -101,8 +99,7 @@ Int32 = Integer("int32")
 Int64 = Integer("int64")
 
 
-@dataclass(frozen=True)
-class _PreserveUnknown(Marker):
+class _PreserveUnknown(Marker, frozen=True):
     """Nothing below the field is pruned; declared fields are still checked."""
 
     def apply(self, schema: Schema, path: str) -> Schema:
@@ -115,8 +112,7 @@ class _PreserveUnknown(Marker):
 PreserveUnknown = _PreserveUnknown()
 
 
-@dataclass(frozen=True)
-class _EmbeddedResource(Marker):
+class _EmbeddedResource(Marker, frozen=True):
     """The value has apiVersion, kind and metadata, which the API server checks as in any object.
 
     Other fields are those of the model; a `dict[str, Any]` keeps all fields.
@@ -145,8 +141,7 @@ EmbeddedResource: Final[Marker] = _EmbeddedResource()
 _LONGEST = 64
 
 
-@dataclass(frozen=True)
-class _GoDuration(Marker):
+class _GoDuration(Marker, frozen=True):
     """A duration in Go's syntax; bounds (`Field(gt=timedelta(0))`) become rules."""
 
     bounded: ClassVar[bool] = True

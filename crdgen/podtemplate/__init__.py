@@ -8,7 +8,7 @@ the definitions of all minors, without repeating what did not change; `python -m
 import json
 from collections.abc import Mapping
 from functools import cache, partial
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaError
@@ -22,7 +22,7 @@ from crdgen.schema import INT_OR_STRING, LIST_MAP_KEYS, LIST_TYPE, PRESERVE, Sch
 KUBERNETES: Final = "1.36"
 #: The minors in the generated file.
 MINORS: Final = tuple(f"1.{minor}" for minor in range(25, 38))
-FILE: Final = "kubernetes.json"
+FILE: Final = Path(__file__).with_name("kubernetes.json")
 
 _ANY: Final = {"type": "object", PRESERVE: True}
 _CONTAINER: Final = _ANY | {"required": ["name"], "properties": {"name": {"type": "string"}}}
@@ -119,7 +119,7 @@ def load(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
 @cache
 def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
     """Return the generated file: definitions by name and by the minor in which they changed; None if removed."""
-    table: Mapping[str, Any] = json.loads(files(__name__).joinpath(FILE).read_text(encoding="utf-8"))
+    table: Mapping[str, Any] = json.loads(FILE.read_bytes())
     return table
 
 

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import yaml
+from msgspec import Struct
 
 from crdgen.reading.scalars import ScalarError, json_key, json_value, resolve
 from crdgen.schema.look import as_read
@@ -50,8 +50,7 @@ class DocumentError(ValueError):
         self.message, self.line, self.column = message, line, column
 
 
-@dataclass(slots=True)
-class Document:
+class Document(Struct):
     """A document.
 
     Attributes:
@@ -63,9 +62,9 @@ class Document:
     """
 
     value: Any = None
-    places: dict[Path, Place] = field(default_factory=dict)
-    keys: dict[Path, Place] = field(default_factory=dict)
-    duplicates: list[Path] = field(default_factory=list)
+    places: dict[Path, Place] = {}
+    keys: dict[Path, Place] = {}
+    duplicates: list[Path] = []
     text: tuple[bytes, int] = (b"", 0)
 
     def located(self, paths: Iterable[Path]) -> "Document":

@@ -6,8 +6,10 @@ lines that begin with `---`, skips empty documents, and expands lists.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from crdgen.reading.documents import Document, DocumentError, Path, Place, load, load_json
 from crdgen.schema.look import path_of
@@ -26,8 +28,7 @@ class UnreadableManifest(Exception):
         self.file, self.line, self.column, self.message = file, line, column, message
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """An object that `kubectl` would send.
 
     Attributes:
@@ -45,7 +46,7 @@ class Manifest:
     line: int
     object: dict[str, Any]
     duplicates: tuple[Path, ...] = ()
-    document: Document = field(default_factory=Document, repr=False, compare=False)
+    document: Document = field(default_factory=Document)
     path: Path = ()
 
     @property

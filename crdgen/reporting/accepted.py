@@ -5,9 +5,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crdgen.reading import UnreadableManifest, read_value
 from crdgen.reporting.result import Judged, Report, Result, UsageError, count, file_of
@@ -19,8 +21,7 @@ Key: TypeAlias = tuple[str, ...]
 _NAMES: Final = ("file", "object", "rule", "path", "problem")
 
 
-@dataclass
-class Ignore:
+class Ignore(Struct):
     """An entry of the settings. `*` in a pattern stands for any text; failures are accepted only by their rule."""
 
     where: str

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crdgen.reading import Manifest, path_text
 from crdgen.reading.documents import Document
@@ -22,8 +24,7 @@ class UsageError(Exception):
     """Unusable input. The message is one line: the place, the problem and the fix."""
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """A finding.
 
     Attributes:
@@ -78,8 +79,7 @@ class Result:
         }
 
 
-@dataclass
-class Judged:
+class Judged(Struct):
     """An object that was judged.
 
     Attributes:
@@ -92,7 +92,7 @@ class Judged:
     manifest: Manifest
     verdict: str
     results: list[Result]
-    details: list[str] = field(default_factory=list)
+    details: list[str] = []
     entry: dict[str, Any] | None = None
 
     @property
@@ -101,8 +101,7 @@ class Judged:
         return printable(subject_of(self.manifest))
 
 
-@dataclass
-class Report:
+class Report(Struct):
     """What a command found.
 
     Attributes:
@@ -117,10 +116,10 @@ class Report:
 
     tool: str
     noun: str
-    items: list[Judged] = field(default_factory=list)
-    failures: list[Result] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
+    items: list[Judged] = []
+    failures: list[Result] = []
+    notes: list[str] = []
+    others: list[str] = []
     foreign: frozenset[str] = frozenset()
 
     @property

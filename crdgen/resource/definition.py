@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec.structs import asdict
 from pydantic.alias_generators import to_camel
 
 from crdgen.generate.errors import SchemaError, SchemaErrors
@@ -79,7 +80,9 @@ def _nonempty(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _json(part: Names | Column | Service) -> dict[str, Any]:
     """Return a part of a resource as JSON."""
-    entries = {to_camel(name): list(value) if isinstance(value, tuple) else value for name, value in vars(part).items()}
+    entries = {
+        to_camel(name): list(value) if isinstance(value, tuple) else value for name, value in asdict(part).items()
+    }
     return _nonempty(entries)
 
 

@@ -5,10 +5,12 @@ These classes are plain data. `crd()` checks them together with the schemas.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
@@ -32,8 +34,7 @@ _PLURALS: Final = (
 _SPEC_SUFFIX: Final = re.compile(r"(?<=.)Spec$")
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Struct, frozen=True):
     """The names of a kind. Only the kind is required. The plural defaults to the English plural of the singular."""
 
     kind: str
@@ -45,13 +46,12 @@ class Names:
 
     def __post_init__(self) -> None:
         singular = self.singular or self.kind.lower()
-        object.__setattr__(self, "singular", singular)
-        object.__setattr__(self, "plural", self.plural or english_plural(singular))
-        object.__setattr__(self, "list_kind", self.list_kind or f"{self.kind}List")
+        force_setattr(self, "singular", singular)
+        force_setattr(self, "plural", self.plural or english_plural(singular))
+        force_setattr(self, "list_kind", self.list_kind or f"{self.kind}List")
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of `kubectl get`.
 
     Attributes:
@@ -71,8 +71,7 @@ class Column:
     format: str = ""
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """The scale subresource: paths of the fields that `kubectl scale` and autoscalers read and write.
 
     Webhooks for the resource itself do not see such writes: put bounds into the schema.
@@ -88,8 +87,7 @@ class Scale:
     selector: str = ""
 
 
-@dataclass(frozen=True)
-class Service:
+class Service(Struct, frozen=True):
     """A Service for conversion requests; `path` begins with a slash."""
 
     name: str
@@ -98,8 +96,7 @@ class Service:
     port: int = 443
 
 
-@dataclass(frozen=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     """The webhook that converts objects between versions of the kind: exactly one of a Service and a URL.
 
     Attributes:
@@ -116,8 +113,7 @@ class Conversion:
     review_versions: tuple[str, ...] = ("v1",)
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(Struct, frozen=True):
     """A version of a kind: its models, and how clients see it.
 
     Attributes:
@@ -151,8 +147,7 @@ class Version:
     whole: type[BaseModel] | None = None
 
 
-@dataclass(frozen=True)
-class CustomResource:
+class CustomResource(Struct, frozen=True):
     """A kind with its versions; `crd()` returns its CustomResourceDefinition.
 
     Attributes:
@@ -170,8 +165,8 @@ class CustomResource:
     names: Names
     versions: tuple[Version, ...]
     scope: Scope = "Namespaced"
-    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    annotations: Mapping[str, str] = field(default_factory=dict, hash=False)
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
     api_approved: str = ""
     conversion: Conversion | None = None
     descriptions: Descriptions = KEEP

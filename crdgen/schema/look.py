@@ -64,6 +64,18 @@ def children(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
             yield step, schema[keyword]
 
 
+def uses(schema: Mapping[str, Any], keyword: str) -> bool:
+    """Return whether a schema, or a schema of its fields, items and values, has a keyword; branches do not count."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if node.get(keyword):
+            return True
+        inner = (*node.get("properties", {}).values(), node.get("items"), node.get("additionalProperties"))
+        pending += [child for child in inner if isinstance(child, dict)]
+    return False
+
+
 def with_children(schema: Mapping[str, Any], function: Callable[[Any, str], Any]) -> dict[str, Any]:
     """Return a copy with the function applied to the schemas of fields, items and values, and to the step of each."""
     result = dict(schema)

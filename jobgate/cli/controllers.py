@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from jobgate.cli.settings import (
     BIND,
     CREDENTIALS,
     HEALTH_PORT,
+    NAMESPACE_SELECTOR,
     Configured,
     in_cluster,
     log_lacking,
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
     from jobgate.controller import Controller, ControllerMetrics
     from jobgate.runner.notify import NotifySettings
     from jobgate.runner.run import RunnerController
+    from jobgate.selectors import LabelSelector
     from jobgate.serving.leader import LeaderSettings
     from webhook import Kind
 
+_logger = logging.getLogger("jobgate")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -114,9 +118,15 @@ async def lead(
 
 @click.command()
 @_leading("jobgate-controller", rate=50, most=1000)
+@NAMESPACE_SELECTOR
 @running
 def control(
-    *, kubeconfig: Path | None, leader: LeaderSettings, requests_per_second: float, configured: Configured
+    *,
+    kubeconfig: Path | None,
+    leader: LeaderSettings,
+    requests_per_second: float,
+    namespace_selector: LabelSelector,
+    configured: Configured,
 ) -> None:
     """Run the companion controller: create and maintain the objects that plugins of jobs declare."""
     from jobgate.controller import Controller, ControllerSettings
@@ -133,6 +143,7 @@ def control(
         offered=given.offered,
         runs=given.runs,
         namespace=leader.namespace,
+        selector=namespace_selector,
     )
     kinds = tuple(wired(in_cluster(configured.kinds), given.runs))
 
@@ -181,7 +192,7 @@ def _reached(
 @setting(
     "--elastic-nodes",
     is_flag=True,
-    help="Let elastic jobs grow only as far as nodes have room; requires --queues.",
+    help="Elastic jobs grow only as far as nodes have room, and shrink for pods that find no node; requires --queues.",
 )
 @grouped(
     _reached,
@@ -200,6 +211,7 @@ def _reached(
     setting("--di-server-port", type=click.IntRange(0, 65535), default=8443, show_default=True, help="Its port."),
 )
 @_leading("jobgate-runner", rate=200, most=10000)
+@NAMESPACE_SELECTOR
 @running
 def run(  # noqa: PLR0913 - one argument an option
     *,
@@ -212,6 +224,7 @@ def run(  # noqa: PLR0913 - one argument an option
     kubeconfig: Path | None,
     leader: LeaderSettings,
     requests_per_second: float,
+    namespace_selector: LabelSelector,
     configured: Configured,
 ) -> None:
     """Run the jobs of the kinds in --run on the Job controller of Kubernetes, until SIGTERM or Ctrl-C."""
@@ -233,7 +246,7 @@ def run(  # noqa: PLR0913 - one argument an option
         raise click.UsageError("--elastic-nodes requires --queues: without queues, room is the scheduler's to give")
     found = read_queues(waiting) if waiting else None
     if notify is None and found and any(queue.notify for queue in found.queues.values()):
-        raise click.UsageError("notifications are signed: queues with notify require --notify-secret")
+        _logger.warning("the end of jobs is not reported: notifications are signed, and require --notify-secret")
     kinds = [kind for kind in job_kinds(configured.kinds) if kind.qualified_plural in given.runs]
     server = None
     if served and (asking := [kind for kind in kinds if (runs := runner_of(kind)) and runs.server]):
@@ -252,6 +265,7 @@ def run(  # noqa: PLR0913 - one argument an option
         notify=notify,
         server=server.access if server else lambda: None,
         elastic_nodes=elastic_nodes,
+        selector=namespace_selector,
     )
 
     async def runner(client: Client, metrics: ControllerMetrics) -> RunnerController:

@@ -23,6 +23,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "notice": "cyan"}
 
 @click.command()
 @KUBECONFIG
+@click.option("--name", help="Name of the installation.  [default: jobgate]")
 @click.option(
     "--namespace", "-n", help="Namespace of the installation.  [default: read from the webhook configurations]"
 )
@@ -45,6 +46,7 @@ def doctor(
     context: click.Context,
     *,
     kubeconfig: Path | None,
+    name: str | None,
     namespace: str | None,
     values: BinaryIO | None,
     addresses: tuple[tuple[str, int], ...],
@@ -56,7 +58,8 @@ def doctor(
     Changes nothing. Checks that lack a permission or cannot reach a server are skipped and listed. Exit status: 0 if no
     fault was found, 1 if one was, 2 if the installation cannot be examined.
     """
-    given = installation_fields(values) | ({"namespace": namespace} if namespace else {})
+    named = {key: value for key, value in (("name", name), ("namespace", namespace)) if value}
+    given = installation_fields(values) | named
     from jobgate.doctor import diagnose
     from jobgate.doctor.look import ServerAccess
 
@@ -86,7 +89,7 @@ async def _look(
 def _print(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: Expected) -> None:
     choices = expected.installation
     click.echo(
-        f"jobgate in {choices.namespace}: service {choices.service}, failurePolicy {choices.failure_policy}, "
+        f"{choices.name} in {choices.namespace}: service {choices.service}, failurePolicy {choices.failure_policy}, "
         f"mode {choices.mode}, rotation {choices.rotation}"
         + (f", served by {choices.external_name}" if expected.outside else "")
     )

@@ -20,6 +20,7 @@ from jobgate.cli.settings import (
     checked_queueing,
     installation_fields,
     kind_files,
+    label_selector,
     queues_text,
 )
 from jobgate.configured.catalogue import installable
@@ -39,7 +40,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     """Return an option for a field of the installation, with the field's default and description."""
     if not options.get("multiple"):
-        options |= {"default": values(field), "show_default": values(field) != ""}
+        options = {"default": values(field), "show_default": values(field) != "", **options}
     help_text = (Installation.model_fields[field].description or "").rstrip(".")
     options.setdefault("help", f"{help_text}{'; repeatable' if options.get('multiple') else ''}.")
     return click.option(flag, field, **options)
@@ -56,7 +57,10 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
     type=click.File("rb"),
     help="YAML file with values of the Helm chart, which has more than there are options. Options take precedence.",
 )
+@_choice("--name", "name")
 @_choice("--namespace", "namespace")
+@_choice("--namespace-selector", "namespace_selector", default=None, metavar="YAML", callback=label_selector)
+@_choice("--object-selector", "object_selector", default=None, metavar="YAML", callback=label_selector)
 @_choice("--create-namespace/--no-namespace", "create_namespace")
 @_choice("--service-port", "service_port", type=click.IntRange(1, 65535))
 @_choice("--image", "image")
@@ -66,6 +70,7 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
 @_choice("--mode", "mode", type=click.Choice(["enforce", "warn"]))
 @_choice("--job-pods", "job_pods", type=click.IntRange(1, PODS_LIMIT))
+@_choice("--keep-reviews", "keep_reviews", type=click.IntRange(0, 10_000))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")
 @MORE_KINDS

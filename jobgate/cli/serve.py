@@ -37,7 +37,9 @@ from webhook import Registry
 
 if TYPE_CHECKING:
     from jobgate.serving.certificate import SecretSource
+    from jobgate.serving.cluster import ClusterView
     from jobgate.serving.metrics import ServingMetrics
+    from webhook.server import Endpoint
     from webhook.server.certificates import Certificates
     from webhook.server.files import Poller
     from webhook.server.limits import Limits
@@ -100,6 +102,14 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Limit of the server in bytes, seconds or items, for example review-time=1.5; repeatable. "
     "docs/explanation/security.md lists the limits.",
 )
+@setting(
+    "--keep-reviews",
+    type=click.IntRange(0, 10_000),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster.",
+)
 @CREDENTIALS
 @DENY
 @installation
@@ -117,6 +127,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     cluster: bool | None,
     traces: bool,
     limit: tuple[str, ...],
+    keep_reviews: int,
     kubeconfig: Path | None,
     deny: tuple[str, ...],
     configured: Configured,
@@ -138,7 +149,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def supervise_workers() -> None:
         stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            await Supervisor(workers, command, PRODUCT, log_lacking(configured.kinds)).run(own, stop=stop)
+            impaired, offers = log_lacking(configured.kinds), keep_reviews > 0
+            await Supervisor(workers, command, PRODUCT, impaired, offers_reviews=offers).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -168,6 +180,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
+    if keep_reviews:
+        _keep(endpoint, known, keep_reviews, workers)
 
     async def run() -> None:
         _freeze()
@@ -262,6 +276,15 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
         return False
     return True
+
+
+def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, workers: int) -> None:
+    """Keep the last reviews, each worker its share of them."""
+    from jobgate.serving.readers import Readers
+    from webhook.server.reviews import BYTES, KeptReviews
+
+    endpoint.reviews = KeptReviews(max(2, most // workers), BYTES // workers)
+    endpoint.may_read = Readers(lambda: known.client).may_read
 
 
 def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
+from msgspec import Struct
 
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.schema.look import mapping
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from jobgate.jobs.kind import CustomKind, JobKind
     from jobgate.plugins import Arguments, Plugin
     from jobgate.plugins.queueing import QueueingArguments
+    from jobgate.selectors import LabelSelector
     from jobgate.serving.reload import KindFile
     from webhook import Registry
 
@@ -33,7 +33,6 @@ _ENFORCE, _WARN = "enforce", "warn"
 #: The service account of DI-orchestrator in its own manifests. It writes jobs back without fields that its types lack.
 _DI_ORCHESTRATOR_ACCOUNT = "system:serviceaccount:di-system:di-orchestrator"
 
-_logger = logging.getLogger("jobgate")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,8 +43,28 @@ def setting(flag: str, *names: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, *names, envvar=variable, show_envvar=True, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+def label_selector(_: click.Context, __: click.Parameter, value: str | None) -> LabelSelector:
+    """Return the label selector of an option."""
+    from pydantic import ValidationError
+
+    from jobgate.selectors import parsed
+    from jobgate.serving.reload import faults_of
+
+    try:
+        return parsed(value or "{}")
+    except ValueError as error:
+        raise click.BadParameter(faults_of(error) if isinstance(error, ValidationError) else str(error)) from None
+
+
+NAMESPACE_SELECTOR = setting(
+    "--namespace-selector",
+    metavar="YAML",
+    callback=label_selector,
+    help="Label selector of the namespaces that are served, as {matchLabels: {team: vision}}.  [default: all]",
+)
+
+
+class Configured(Struct, frozen=True):
     """The settings of an installation."""
 
     settings: Settings
@@ -342,11 +361,13 @@ def in_cluster(kinds: Registry[CustomKind], deny: Collection[str] = ()) -> Regis
 
 def log_lacking(kinds: Registry[CustomKind]) -> list[str]:
     """Log and return a sentence for each kind and plugin of a package that cannot be loaded."""
+    import logging
+
     from jobgate.plugins import lacking
 
     faults = [*kinds.lacking, *lacking()]
     for fault in faults:
-        _logger.error("package unusable", extra={"fields": {"reason": fault}})
+        logging.getLogger("jobgate").error("package unusable", extra={"fields": {"reason": fault}})
     return faults
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from jobgate.configured.entry import Entry, MembersEntry
 from jobgate.configured.kind import ConfiguredKind, ConfiguredSpec, tasks_of

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from jobgate.jobs.kind import CustomKind, JobKind
 from webhook import Registry

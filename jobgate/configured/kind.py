@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
@@ -96,11 +95,10 @@ def tasks_of(spec: ConfiguredSpec) -> Iterator[Task]:
         yield ConfiguredTask(part.element.path, part)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfiguredKind(JobKind):
+class ConfiguredKind(JobKind, frozen=True, kw_only=True):
     """A kind of job that an entry describes."""
 
-    entry: Entry = field(repr=False)
+    entry: Entry
 
     @property
     def task_fields(self) -> tuple[str | tuple[str, ...], ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, cast
+
+from msgspec.structs import replace
 
 from jobgate.configured.entry import PLACEHOLDERS, DerivedName, Entry
 from jobgate.configured.kind import PREREQUISITES, ConfiguredKind

@@ -26,6 +26,7 @@ from jobgate.controller.owned import Owned, is_partial
 from jobgate.controller.present import PresentPods
 from jobgate.controller.queue import ReconcileResult
 from jobgate.controller.territory import Territory
+from jobgate.ownership import created_by
 from jobgate.plugins import Crew
 
 SOURCE = "jobgate-controller"
@@ -124,7 +125,8 @@ class CompanionReconciler:
         if stored is None:
             try:
                 # In a thread: generating keys takes time, in which the Lease must be renewed.
-                await self.objects.create(target.resource, await asyncio.to_thread(target.manifest_to_create))
+                manifest = await asyncio.to_thread(target.manifest_to_create)
+                await self.objects.create(target.resource, created_by(self.territory.own, manifest))
             except ApiError as error:
                 if not error.exists:
                     raise

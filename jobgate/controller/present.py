@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from jobgate.cluster import Informer, Resource
 from jobgate.controller.jobs import Jobs, Key

@@ -25,6 +25,7 @@ from jobgate.ownership import MANAGED_BY
 from jobgate.plugins import Plugin, installed
 from jobgate.pods.digest import ROOM
 from jobgate.room import Room
+from jobgate.selectors import LabelSelector
 
 #: Jobs that are reconciled at the same time.
 WORKERS = 4
@@ -44,6 +45,7 @@ class ControllerSettings:
         offered: plugins that jobs can request, by name; by default all installed plugins.
         runs: the kinds that jobgate itself runs, by qualified plural.
         namespace: namespace of the controller. It creates no objects there.
+        selector: of the namespaces that it serves.
     """
 
     domain: str
@@ -53,6 +55,7 @@ class ControllerSettings:
     offered: Mapping[str, Plugin[Any]] = field(default_factory=installed)
     runs: frozenset[str] = frozenset()
     namespace: str = ""
+    selector: LabelSelector = field(default_factory=LabelSelector)
 
 
 class Controller:
@@ -83,11 +86,16 @@ class Controller:
             followed(settings.offered.values(), settings.plugins), jobs.owner, lambda key: queue.add(key, SETTLE), room
         )
         paced = self._cluster.paced(settings.requests_per_second)
-        territory = Territory(settings.namespace)
+
+        def of_a_namespace(name: str) -> None:
+            for key in (key for key in jobs if key.namespace == name and name in territory):
+                queue.add(key)
+
+        territory = Territory(settings.namespace, of_a_namespace, settings.selector)
         listed = self._kinds if any(plugin.lists_pods for plugin in settings.offered.values()) else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), room)
         loop = CompanionReconciler(jobs, owned, present, paced, self._metrics, territory)
-        statuses = Statuses(paced)
+        statuses = Statuses(paced, territory.is_selected)
         ours = self._cluster.labelled("=".join(MANAGED_BY))
         of_jobs: list[Informer[Any]] = [territory.namespaces, *jobs.informers.values()]
         informers: list[tuple[Informer[Any], Api]] = [(informer, self._cluster) for informer in of_jobs]

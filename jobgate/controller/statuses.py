@@ -29,10 +29,10 @@ def _now() -> str:
 
 
 class Statuses:
-    """Keeps the status of all prerequisites up to date."""
+    """Keeps the status of prerequisites up to date, of cluster items and in the namespaces that are served."""
 
-    def __init__(self, writes: ObjectClient, now: Callable[[], str] = _now) -> None:
-        self._writes = writes
+    def __init__(self, writes: ObjectClient, serves: Callable[[str], bool], now: Callable[[], str] = _now) -> None:
+        self._writes, self._serves = writes, serves
         self._now = now
         self._changed = asyncio.Event()
         stored = ItemStore()
@@ -73,7 +73,7 @@ class Statuses:
             keys = self.cache.informers[name].keys()
             for namespace, item_name in keys:
                 stored = self.cache.get(name, item_name, namespace)
-                if stored is None:
+                if stored is None or (namespace and not self._serves(namespace)):
                     continue
                 try:
                     status = status_of(stored, kind, finder(self.cache, namespace), self._now())

@@ -18,7 +18,6 @@ from jobgate.cluster.tls_secret import stored_of
 from jobgate.doctor.expected import Expected
 from jobgate.doctor.finding import FoundFault, fault_at, grouped
 from jobgate.doctor.observed import CONFIGURATIONS, ClusterSnapshot, Handshake, place
-from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import RotationMode
 
 #: Remaining part of the lifetime, and remaining time: a certificate is renewed late if less than the shorter remains.
@@ -94,7 +93,7 @@ def _bundle_faults(
 def _bundles(observed: ClusterSnapshot, expected: Expected) -> Iterator[tuple[str, str, bytes]]:
     """Yield all bundles of clients of our Service: object, its part, and the PEM."""
     ours = (expected.namespace, expected.installation.service)
-    refs = [*((resource, NAME) for resource in CONFIGURATIONS), *((CRDS, name) for name in expected.names)]
+    refs = [*((resource, observed.name) for resource in CONFIGURATIONS), *((CRDS, name) for name in expected.names)]
     for resource, name in refs:
         for entry, client in clients(resource, observed.get(resource, name) or {}):
             service = client.get("service") or {}

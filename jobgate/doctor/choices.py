@@ -6,6 +6,7 @@ the user gives are not read.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -14,8 +15,9 @@ from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import container_of
 from jobgate.doctor.observed import ACCOUNTS, BINDINGS, CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, ClusterSnapshot
 from jobgate.installation import Installation, certificates, controller, runner
-from jobgate.installation.configurations import NAME
+from jobgate.installation.configurations import NAMESPACES
 from jobgate.installation.installation import RotationMode
+from jobgate.installation.tree import resolve
 from jobgate.installation.workload import ACCOUNT
 from jobgate.jobs.kind import CustomKind
 
@@ -28,6 +30,7 @@ _FLAGS = {
     "cluster-domain": "cluster_domain",
     "mode": "mode",
     "job-pods": "job_pods",
+    "keep-reviews": "keep_reviews",
     "port": "target_port",
     "health-port": "health_port",
 }
@@ -60,8 +63,13 @@ def read_back(
     service = service_of(observed, namespace, given)
     deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
     server, runs = (flags_of(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
+    named = tuple(kind.qualified_plural for kind in kinds)
+    own = [entry for _, entry in observed.webhooks() if entry["name"].startswith(named)]
     read = {
+        "name": observed.name,
         "namespace": namespace,
+        "namespace_selector": _without_shipped(_usual(own, "namespaceSelector"), namespace),
+        "object_selector": _usual(own, "objectSelector"),
         "service": service,
         "service_port": _most([client.get("port") or 443 for client in _services(observed)], 443),
         "failure_policy": _most(policies, "Fail"),
@@ -88,6 +96,19 @@ def read_back(
     if "tls-secret" in server:
         read["secret"] = server["tls-secret"][0].rpartition("/")[2]
     return Installation(**{**read, **given})
+
+
+def _usual(entries: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]:
+    """Return the selector that most webhooks of jobs have in a field."""
+    selector: dict[str, Any] = json.loads(_most([json.dumps(entry.get(field) or {}) for entry in entries], "{}"))
+    return selector
+
+
+def _without_shipped(selector: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+    """Return a namespaceSelector without what every installation in this namespace has in it."""
+    shipped = resolve(NAMESPACES, Installation(namespace=namespace))["matchExpressions"]
+    added = [each for each in selector.get("matchExpressions") or () if each not in shipped]
+    return {key: value for key, value in {**selector, "matchExpressions": added}.items() if value}
 
 
 def _services(observed: ClusterSnapshot) -> Sequence[Mapping[str, Any]]:
@@ -125,7 +146,7 @@ def _kinds(observed: ClusterSnapshot, kinds: Iterable[CustomKind], namespace: st
 
 
 def _rotation(observed: ClusterSnapshot, namespace: str) -> RotationMode:
-    configurations = (observed.get(resource, NAME) or {} for resource in CONFIGURATIONS)
+    configurations = (observed.get(resource, observed.name) or {} for resource in CONFIGURATIONS)
     if any(
         _INJECTED in (configuration.get("metadata", {}).get("annotations") or {}) for configuration in configurations
     ):
@@ -140,7 +161,7 @@ def _rotation(observed: ClusterSnapshot, namespace: str) -> RotationMode:
 
 
 def _secrets_in(observed: ClusterSnapshot) -> tuple[str, ...]:
-    name = f"{controller.ACCOUNT}-secrets"
+    name = f"{controller.ACCOUNT}-secrets".replace("jobgate", observed.name, 1)
     bindings = (binding["metadata"] for binding in observed.all(BINDINGS) or ())
     return tuple(sorted(binding["namespace"] for binding in bindings if binding["name"] == name))
 

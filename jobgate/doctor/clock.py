@@ -40,7 +40,9 @@ def leases(expected: Expected) -> list[str]:
         certificates.LEASE: certificates.ACCOUNT,
         runner.LEASE: runner.ACCOUNT,
     }
-    return [lease for lease, account in accounts.items() if account in expected.deployments]
+    name = expected.installation.name
+    held = [lease for lease, account in accounts.items() if account in expected.deployments]
+    return [f"{name}{lease.removeprefix('jobgate')}" for lease in held]
 
 
 def _held(lease: Mapping[str, Any], now: datetime | None, where: str) -> Iterator[FoundFault]:

@@ -26,9 +26,11 @@ from jobgate.doctor.observed import (
     labels_of,
     place,
 )
-from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import LABELS
 from jobgate.jobs.kind import CustomKind
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.selectors import overlap
+from webhook.text import first_of
 from webhook.values import deviations
 
 _NAME_LABEL = "kubernetes.io/metadata.name"
@@ -39,14 +41,14 @@ _OURS = ".jobgate.dev"
 def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     """Yield faults of the webhook configurations, namespaces that have opted out, and faults of admission policies."""
     for resource in CONFIGURATIONS:
-        if observed.missing(resource, NAME):
-            yield fault_at("configuration-missing", place(resource, NAME), "not found")
-        elif (configuration := observed.get(resource, NAME)) is not None:
+        if observed.missing(resource, observed.name):
+            yield fault_at("configuration-missing", place(resource, observed.name), "not found")
+        elif (configuration := observed.get(resource, observed.name)) is not None:
             yield from _entries(observed, resource, configuration, expected)
     yield from grouped(_differences(observed, expected))
     entries = [entry for _, entry in observed.webhooks()]
     if entries and all(entry.get("failurePolicy") == "Ignore" for entry in entries):
-        where = ", ".join(place(resource, NAME) for resource in CONFIGURATIONS)
+        where = ", ".join(place(resource, observed.name) for resource in CONFIGURATIONS)
         yield fault_at("failure-policy-ignores", where, "failurePolicy is Ignore in all webhooks")
     yield from _others(observed, expected)
     for namespace in observed.all(NAMESPACES) or ():
@@ -59,7 +61,7 @@ def _entries(
 ) -> Iterator[FoundFault]:
     shipped = expected.entries(resource)
     names = [entry["name"] for entry in entries_of(configuration)]
-    where = place(resource, NAME)
+    where = place(resource, observed.name)
     if absent := [name for name in shipped if name not in names]:
         yield fault_at("entry-missing", where, f"missing: {', '.join(absent)}")
     others = () if are_known(observed, expected.namespace) else tuple(name for name in names if name.endswith(_OURS))
@@ -78,7 +80,7 @@ def _differences(observed: ClusterSnapshot, expected: Expected) -> Iterator[tupl
                 fault = _COMPARED[field][0], "; ".join(deviations({field: must[field]}, {field: stored[field]}))
                 if field == "namespaceSelector":
                     fault = _selector_fault(stored[field], must[field], namespaces, expected) or fault
-                yield fault[0], place(resource, NAME), entry["name"], fault[1]
+                yield fault[0], place(resource, observed.name), entry["name"], fault[1]
 
 
 def _compared(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,10 +134,36 @@ def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFaul
                 }
                 if (service := service_called(entry, expected.kinds)) and observed.missing(SERVICES, *service):
                     dead.add(place(SERVICES, *service))
-            if kinds and configuration["metadata"]["name"] != NAME:
+            if LABELS.items() <= labels_of(configuration).items():
+                yield from _overlaps(observed, expected, resource, configuration)
+            elif kinds and configuration["metadata"]["name"] != observed.name:
                 yield fault_at("other-webhook", where, f"also has rules for {', '.join(sorted(kinds))}")
-            if dead and configuration["metadata"]["name"] != NAME:
+            if dead and configuration["metadata"]["name"] != observed.name:
                 yield fault_at("other-webhook-dead", where, f"calls {', '.join(sorted(dead))}, which does not exist")
+
+
+def _overlaps(
+    observed: ClusterSnapshot, expected: Expected, resource: Resource, other: Mapping[str, Any]
+) -> Iterator[FoundFault]:
+    """Yield the kinds and namespaces that another installation serves too."""
+    name = other["metadata"]["name"]
+    theirs = {entry["name"]: entry for entry in entries_of(other)}
+    own = [] if name == observed.name else entries_of(observed.get(resource, observed.name))
+    kinds, shared = set[str](), set[str]()
+    for kind in expected.kinds:
+        for entry in (entry for entry in own if entry["name"].startswith(f"{kind.qualified_plural}.")):
+            both = [entry, *([theirs[entry["name"]]] if entry["name"] in theirs else ())]
+            namespaces = {
+                namespace["metadata"]["name"]
+                for namespace in observed.all(NAMESPACES) or ()
+                if all(selects(each.get("namespaceSelector") or {}, labels_of(namespace)) for each in both)
+            }
+            if len(both) > 1 and namespaces and overlap(*(each.get("objectSelector") or {} for each in both)):
+                kinds.add(kind.qualified_plural)
+                shared |= namespaces
+    if kinds:
+        what = f"{first_of(sorted(kinds), 3)} are also served by installation {name}, in {first_of(sorted(shared), 3)}"
+        yield fault_at("installations-overlap", place(resource, name), what)
 
 
 def service_called(entry: Mapping[str, Any], kinds: Iterable[CustomKind]) -> tuple[str, str] | None:

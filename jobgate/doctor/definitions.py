@@ -15,6 +15,7 @@ from jobgate.doctor.observed import ClusterSnapshot, labels_of, place
 from jobgate.installation.installation import LABELS
 from jobgate.jobs.kind import CustomKind
 from jobgate.offline.fit import MisfitOutcome, misfits
+from jobgate.ownership import HOME_LABEL
 from webhook.text import first_of
 
 _OUTCOMES = {
@@ -36,7 +37,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
             yield fault_at("crd-missing", where, "not found")
         elif (crd := observed.get(CRDS, name)) is not None:
             yield from _whole(crd, shipped, where)
-            yield from _conversion(observed, crd, where)
+            yield from _conversion(observed, expected, crd, where)
             yield from _versions(crd, shipped, where)
             of_it = [kind for kind in expected.kinds if kind.qualified_plural == name]
             yield from _schemas(crd, shipped, of_it, where)
@@ -53,7 +54,12 @@ def _whole(crd: Mapping[str, Any], shipped: Mapping[str, Any], where: str) -> It
         yield fault_at("crd-scope-differs", where, f"scope is {scope}, must be {shipped['spec']['scope']}")
 
 
-def _conversion(observed: ClusterSnapshot, crd: Mapping[str, Any], where: str) -> Iterator[FoundFault]:
+def _conversion(
+    observed: ClusterSnapshot, expected: Expected, crd: Mapping[str, Any], where: str
+) -> Iterator[FoundFault]:
+    home = labels_of(crd).get(HOME_LABEL, expected.namespace)
+    if home != expected.namespace:
+        yield fault_at("crd-of-another-installation", where, f"belongs to the installation in namespace {home}")
     for _, client in clients(CRDS, crd):
         service = client.get("service")
         if service and observed.missing(SERVICES, service["name"], service["namespace"]):

@@ -41,8 +41,7 @@ from jobgate.doctor.observed import (
     entries_of,
 )
 from jobgate.installation import certificates, controller, runner, workload
-from jobgate.installation.configurations import NAME
-from jobgate.installation.installation import LABELS
+from jobgate.installation.installation import LABELS, values
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
 from jobgate.plugins.queueing import KUEUE_CRD
@@ -87,12 +86,12 @@ async def look(
     Raises:
         CannotDiagnose: the API server does not respond, webhook configurations cannot be read, or settings conflict.
     """
-    reader = SnapshotReader(client)
+    reader = SnapshotReader(client, given.get("name", values("name")))
     await reader.first()
     await reader.gather(
-        *(Ref(resource, NAME) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
+        *(Ref(resource, reader.seen.name) for resource in CONFIGURATIONS), *map(Ref, CONFIGURATIONS), Ref(NAMESPACES)
     )
-    first, second = (reader.seen.objects[Ref(resource, NAME)] for resource in CONFIGURATIONS)
+    first, second = (reader.seen.objects[Ref(resource, reader.seen.name)] for resource in CONFIGURATIONS)
     if isinstance(first, NotChecked) and isinstance(second, NotChecked):
         raise CannotDiagnose(f"webhook configurations cannot be read: {first.why}")
 
@@ -187,10 +186,10 @@ async def _served(
 class SnapshotReader:
     """Reads objects, lists and permissions into the snapshot `seen`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, name: str = values("name")) -> None:
         self._client = client
         self._slots = asyncio.Semaphore(CONCURRENCY)
-        self.seen = ClusterSnapshot()
+        self.seen = ClusterSnapshot(name=name)
         #: Label selectors of lists.
         self.selectors = {Ref(BINDINGS): _NAMED}
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from certs import Reading, Served
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import MUTATING, VALIDATING
-from jobgate.installation.configurations import NAME
+from jobgate.installation.installation import values
 
 _ADMISSION = "admissionregistration.k8s.io"
 
@@ -90,6 +90,7 @@ class ClusterSnapshot:
         served: the handshake with each server.
         clock: of the API server, and of this machine.
         version: of the API server, for example `v1.36.3`; empty if it is not known.
+        name: of the installation.
     """
 
     objects: dict[Ref, Mapping[str, Any] | NotChecked | None] = field(default_factory=dict)
@@ -98,6 +99,7 @@ class ClusterSnapshot:
     served: Sequence[Handshake] | NotChecked = ()
     clock: Reading | NotChecked = NotChecked("not checked")
     version: str = ""
+    name: str = values("name")
 
     def get(self, resource: Resource, name: str, namespace: str = "") -> Mapping[str, Any] | None:
         """Return an object; None if it does not exist, or could not be read."""
@@ -116,7 +118,7 @@ class ClusterSnapshot:
     def webhooks(self) -> Iterator[tuple[Resource, Mapping[str, Any]]]:
         """Yield the webhooks of our configurations, each with the resource of its configuration."""
         for resource in CONFIGURATIONS:
-            yield from ((resource, entry) for entry in entries_of(self.get(resource, NAME)))
+            yield from ((resource, entry) for entry in entries_of(self.get(resource, self.name)))
 
     @property
     def now(self) -> datetime | None:

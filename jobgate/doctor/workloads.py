@@ -11,7 +11,6 @@ from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import Expected, container_of
 from jobgate.doctor.finding import FoundFault, fault_at
 from jobgate.doctor.observed import CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, PODS, ClusterSnapshot, labels_of, place
-from jobgate.installation.configurations import NAME
 from jobgate.installation.installation import LABELS
 from jobgate.installation.workload import ACCOUNT
 
@@ -41,7 +40,7 @@ def check(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]
 def not_installed(observed: ClusterSnapshot, expected: Expected) -> FoundFault | None:
     """Return a single fault if nothing is installed, instead of a fault for each missing object."""
     namespace = expected.namespace
-    refs = [(resource, NAME, "") for resource in CONFIGURATIONS]
+    refs = [(resource, observed.name, "") for resource in CONFIGURATIONS]
     refs += [(SERVICES, expected.installation.service, namespace), (DEPLOYMENTS, ACCOUNT, namespace)]
     if all(observed.missing(*ref) for ref in refs):
         return fault_at("not-installed", f"namespaces/{namespace}", "jobgate is not installed")

@@ -5,7 +5,7 @@
 - `definitions`: the CustomResourceDefinitions
 - `configurations`: the webhook configurations
 - `workload`, `controller`, `runner`, `certificates`: server, companion controller, runner, certificate rotation
-- `roles`, `rbac`, `policies`: permissions and admission policies
+- `roles`, `rbac`, `console`, `policies`: permissions and admission policies
 - `pods`, `network`: parts that all pods have in common
 - `monitoring`, `dashboard.json`, `alerts.yaml`: monitoring
 - `kustomize`, `chart`, `files`: the files of `manifests/`

@@ -10,9 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, ROTATES, SCHEDULES, WATCHES, kind_on, namespaced
-from jobgate.installation.configurations import CERTIFICATE, NAME
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import (
+    CERT_MANAGER,
+    INSTALLED,
+    NAME,
+    NAMESPACE,
+    ROTATES,
+    SCHEDULES,
+    WATCHES,
+    kind_on,
+    named,
+    namespaced,
+)
+from jobgate.installation.configurations import CERTIFICATE
 from jobgate.installation.pods import component, container, deployment, pod, pod_metadata
 from jobgate.installation.policies import GROUP as _ADMISSION
 from jobgate.installation.policies import policy, rules, validation
@@ -25,7 +35,7 @@ ACCOUNT = "jobgate-certificates"
 #: The Lease of the rotation; the default of `jobgate certs`.
 LEASE = "jobgate-certificates"
 SELECTOR = component("certificates")
-_LABELS = {**LABELS, **SELECTOR}
+_LABELS = {**INSTALLED, **SELECTOR}
 
 #: A pass makes the steps that are due; the next pass continues. So it is at the first installation, too.
 _SCHEDULE = "*/5 * * * *"
@@ -79,7 +89,7 @@ _RULES_AT_HOME = [
     rule("", "secrets", verbs=(*READ, "patch"), names=(_SECRET,)),
     # RBAC cannot limit the names of created objects: `_policy` does.
     rule("", "secrets", verbs=("create",)),
-    *lease(LEASE),
+    *lease(named(LEASE)),
     rule("", "events", verbs=("create",)),
     # Before an old CA is removed, every server must serve the new certificate.
     rule("discovery.k8s.io", "endpointslices", verbs=("list",)),
@@ -137,11 +147,11 @@ def _pod(command: str, converted: Sequence[CustomKind], *, serving: bool = False
         joined("--namespace=", NAMESPACE),
         joined("--secret-name=", _SECRET),
         joined("--service=", setting("service")),
-        f"--configuration={NAME}",
+        joined("--configuration=", NAME),
         DOMAIN_FLAG,
         *(If(kind_on(kind), f"--crd={kind.qualified_plural}") for kind in converted),
         ForEach(_CONVERSIONS, joined("--crd=", ITEM)),
-        *([joined("--health-port=", setting("health_port"))] if serving else []),
+        *([joined("--health-port=", setting("health_port")), joined("--lease-name=", named(LEASE))] if serving else []),
     ]
     return pod(ACCOUNT, container("certificates", args, serving=serving), critical=True)
 

@@ -10,10 +10,10 @@ from typing import Any
 from crdgen import to_yaml
 from jobgate import __version__
 from jobgate.configured import catalogue
-from jobgate.installation.choices import some_on
-from jobgate.installation.configurations import KINDS, NAME
+from jobgate.installation.choices import INSTALLED, NAME, some_on
+from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition, prerequisites
-from jobgate.installation.installation import LABELS, Installation, RotationMode
+from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.kustomize import folder
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
@@ -80,7 +80,8 @@ def defaults(kinds: Registry[CustomKind], enabled: Container[str]) -> dict[str, 
 def schema(kinds: Registry[CustomKind]) -> dict[str, Any]:
     """Return the JSON schema of the values: that of an installation, with the names of kinds and plugins."""
     generated = Installation.model_json_schema(by_alias=True)
-    rotation = generated.pop("$defs")[RotationMode.__name__]
+    defined = {name: _untitled(schema) for name, schema in generated.pop("$defs").items()}
+    rotation = defined.pop(RotationMode.__name__)
     properties = {name: _untitled(field) for name, field in generated["properties"].items() if name != _HELMS}
     properties["rotation"] = {
         "description": properties["rotation"]["description"],
@@ -105,6 +106,7 @@ def schema(kinds: Registry[CustomKind]) -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Values of the chart jobgate",
+        "$defs": defined,
         "type": "object",
         "additionalProperties": False,
         # Set by charts that have this one as a dependency.
@@ -163,7 +165,7 @@ def _emptied(kinds: Registry[CustomKind]) -> If:
             {
                 "apiVersion": "admissionregistration.k8s.io/v1",
                 "kind": kind,
-                "metadata": {"name": NAME, "labels": LABELS, "annotations": annotations},
+                "metadata": {"name": NAME, "labels": INSTALLED, "annotations": annotations},
                 "webhooks": [],
             }
             for kind in KINDS.values()

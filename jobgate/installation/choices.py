@@ -6,12 +6,33 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.installation.installation import LABELS, RotationMode
-from jobgate.installation.tree import Expression, all_of, any_of, equal, has, negated, setting
+from jobgate.installation.tree import (
+    Expression,
+    If,
+    all_of,
+    any_of,
+    equal,
+    has,
+    joined,
+    negated,
+    setting,
+    to_json,
+)
 from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.wiring import requests_plugins, wired
+from jobgate.ownership import HOME_LABEL, NAME_LABEL
 
-NAMESPACE = setting("namespace")
+NAME, NAMESPACE = setting("name"), setting("namespace")
+
+#: Labels of all objects except CRDs in files, which belong to no installation.
+INSTALLED: Mapping[str, str | Expression] = {**LABELS, NAME_LABEL: NAME, HOME_LABEL: NAMESPACE}
+
+#: The namespaces that the installation serves, and the flag that tells its controllers.
+SERVED = setting("namespace_selector")
+SERVED_FLAG = If(SERVED, joined("--namespace-selector=", to_json(SERVED)))
+#: The same for the API server; `SERVED` is never rendered as it is, because its lists are extended.
+ONLY_SERVED = {"namespaceSelector": If(SERVED, SERVED)}
 
 #: Whether the pods of jobgate run in the cluster.
 RUNS = negated(setting("external_name"))
@@ -55,12 +76,17 @@ def plugin_on(name: str) -> Expression:
     return setting("plugins", name)
 
 
+def named(default: str) -> Expression:
+    """Return the name of an object that several installations have side by side; `default` is that of `jobgate`."""
+    return joined(NAME, default.removeprefix("jobgate"))
+
+
 def namespaced(
     api_version: str,
     kind: str,
     name: str | Expression,
     body: Mapping[str, Any],
-    labels: Mapping[str, str] | Expression = LABELS,
+    labels: Mapping[str, str | Expression] | Expression = INSTALLED,
 ) -> dict[str, Any]:
     """Return an object in the namespace of the installation; `body` has its other fields."""
     metadata = {"name": name, "namespace": NAMESPACE, "labels": labels}

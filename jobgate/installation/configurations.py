@@ -11,9 +11,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from jobgate.installation.choices import CERT_MANAGER, NAMESPACE, denies, kind_on, may_be_wired, some_on, wires
-from jobgate.installation.installation import LABELS
-from jobgate.installation.tree import Expression, If, any_of, base64, either, entry_or, joined, setting
+from jobgate.installation.choices import (
+    CERT_MANAGER,
+    INSTALLED,
+    NAME,
+    NAMESPACE,
+    denies,
+    kind_on,
+    may_be_wired,
+    some_on,
+    wires,
+)
+from jobgate.installation.tree import (
+    OBJECT,
+    Expression,
+    ForEach,
+    If,
+    any_of,
+    base64,
+    either,
+    entry,
+    entry_or,
+    joined,
+    setting,
+)
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
@@ -27,20 +48,25 @@ SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
 #: A job that is being deleted is validated, but not defaulted.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 
-#: Name of both configurations.
-NAME = "jobgate"
 #: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
 
 #: The annotations of what has a CA bundle.
 INJECTED = If(CERT_MANAGER, {"cert-manager.io/inject-ca-from": joined(NAMESPACE, "/", CERTIFICATE)})
 
-_NAMESPACES = {
+_LABELS = entry("namespace_selector", "matchLabels", {})
+_EXPRESSIONS = entry("namespace_selector", "matchExpressions", [])
+#: The namespaces that webhooks are called for.
+NAMESPACES = {
+    "matchLabels": If(_LABELS, _LABELS),
     "matchExpressions": [
         {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*SYSTEM_NAMESPACES, NAMESPACE]},
         {"key": OPT_OUT_LABEL, "operator": "NotIn", "values": [OPT_OUT_VALUE]},
-    ]
+        ForEach(_EXPRESSIONS, OBJECT),
+    ],
 }
+
+_OBJECTS = setting("object_selector")
 
 KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
@@ -59,7 +85,7 @@ def configuration(phase: Phase, kinds: Iterable[CustomKind]) -> If:
             "kind": KINDS[phase],
             "metadata": {
                 "name": NAME,
-                "labels": LABELS,
+                "labels": INSTALLED,
                 "annotations": INJECTED,
             },
             "webhooks": [
@@ -89,7 +115,8 @@ def _jobs(phase: Phase, kind: CustomKind) -> dict[str, Any]:
     scope = kind.resource.scope if kind.resource else "*"
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural], scope)
     name = f"{kind.qualified_plural}.{phase}"
-    return _entry(name, phase, kind.path(phase), [rule], {"matchConditions": conditions}, kind)
+    narrowed = {"objectSelector": If(_OBJECTS, _OBJECTS), "matchConditions": conditions}
+    return _entry(name, phase, kind.path(phase), [rule], narrowed, kind)
 
 
 def _scale(kind: CustomKind) -> dict[str, Any]:
@@ -175,18 +202,18 @@ def _entry(
     kind: CustomKind | None = None,
 ) -> dict[str, Any]:
     """Return a webhook that calls a path for objects of these rules; `narrowed` has selectors or conditions."""
-    entry = {
+    webhook = {
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": client_config(path),
         "failurePolicy": _failure_policy(kind),
         "matchPolicy": "Equivalent",
         **narrowed,
-        "namespaceSelector": _NAMESPACES,
+        "namespaceSelector": NAMESPACES,
         "rules": list(rules),
         "sideEffects": "None",
         "timeoutSeconds": setting("timeout_seconds"),
     }
     if phase is Phase.MUTATE:
-        entry["reinvocationPolicy"] = "IfNeeded"
-    return entry
+        webhook["reinvocationPolicy"] = "IfNeeded"
+    return webhook

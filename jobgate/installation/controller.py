@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, may_be_wired, plugin_on, some_on, wires
+from jobgate.installation.choices import (
+    NAMESPACE,
+    RUNS,
+    SERVED_FLAG,
+    kind_on,
+    may_be_wired,
+    named,
+    plugin_on,
+    some_on,
+    wires,
+)
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import OBJECTS, for_resource, has_label, policy, rules, validation, within_bounds
 from jobgate.installation.rbac import MANAGE, READ, account, bound, lease, rule
@@ -50,7 +60,7 @@ def controller(kinds: Iterable[CustomKind]) -> list[Any]:
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, _rules(kinds)),
-                *bound(ACCOUNT, lease(LEASE), NAMESPACE),
+                *bound(ACCOUNT, lease(named(LEASE)), NAMESPACE),
                 *_policy(kinds),
                 # To create Secrets in these namespaces, but not to list, change or delete them.
                 If(_creating(SECRET), ForEach(setting("secrets_in"), bound(ACCOUNT, secrets, ITEM, name=_SECRETS))),
@@ -167,7 +177,7 @@ def _deployment(
 ) -> dict[str, Any]:
     health = joined("--health-port=", setting("health_port"))
     run = ForEach(setting("run"), joined("--run=", ITEM))
-    args = ["control", health, f"--lease-name={LEASE}", *pod_settings(kinds), run]
+    args = ["control", health, joined("--lease-name=", named(LEASE)), SERVED_FLAG, *pod_settings(kinds), run]
     mounted: dict[str, Any] = {"volumeMounts": mounts} if mounts else {}
     added: dict[str, Any] = {"volumes": volumes} if volumes else {}
     controls = container("controller", args, **mounted)

@@ -12,6 +12,7 @@ with an object that exists but is not part of the current one. */}}
 {{- range $path, $_ := .Files.Glob "files/crds/*_*.yaml" }}
 {{- $text := $.Files.Get $path }}
 {{- $crd := fromYaml $text }}
+{{- $labels := dict "app.kubernetes.io/instance" $.Values.name "jobgate.dev/installation-namespace" $.Release.Namespace }}
 {{- $name := $crd.metadata.name }}
 {{- if or (eq $crd.spec.group "jobgate.dev") (index $.Values.kinds $name) (include "jobgate.created" (dict "name" $name "release" $.Release)) }}
 ---
@@ -28,9 +29,12 @@ with an object that exists but is not part of the current one. */}}
 {{- $_ := set $crd.spec.conversion.webhook.clientConfig "caBundle" (b64enc .) }}
 {{- end }}
 {{- $_ := set $crd.metadata "annotations" (merge $annotations (default dict $crd.metadata.annotations)) }}
+{{- $_ := set $crd.metadata "labels" (merge $labels $crd.metadata.labels) }}
 {{ toYaml $crd }}
 {{- else }}
-{{ replace "\nmetadata:\n" "\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n" $text }}
+{{- $kept := "\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n" }}
+{{- $added := printf "\n  labels:\n    %s\n" (toYaml $labels | nindent 4 | trim) }}
+{{ $text | replace "\nmetadata:\n" $kept | replace "\n  labels:\n" $added }}
 {{- end }}
 {{- end }}
 {{- end }}

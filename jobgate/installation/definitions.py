@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crdgen import CustomResource, crd
+from jobgate.installation.choices import INSTALLED
 from jobgate.installation.configurations import INJECTED, client_config
 from jobgate.installation.installation import LABELS, Installation
 from jobgate.installation.tree import resolve
@@ -30,14 +31,14 @@ def resource_of(kind: CustomKind) -> CustomResource:
     return kind.resource
 
 
-def prerequisites() -> list[dict[str, Any]]:
+def prerequisites(installation: Installation | None = None) -> list[dict[str, Any]]:
     """Return the CRDs of prerequisites."""
-    return [_labelled(resource) for resource in DEFINED]
+    return [_labelled(resource, installation) for resource in DEFINED]
 
 
 def definition(kind: CustomKind, installation: Installation | None = None) -> dict[str, Any]:
     """Return the CRD of a kind. If the kind has several versions, the server of the installation converts them."""
-    manifest = _labelled(resource_of(kind))
+    manifest = _labelled(resource_of(kind), installation)
     if kind.versions:
         added = resolve({"conversion": _CONVERSION, "annotations": INJECTED}, installation or Installation())
         manifest["spec"]["conversion"] = added["conversion"]
@@ -46,7 +47,7 @@ def definition(kind: CustomKind, installation: Installation | None = None) -> di
     return manifest
 
 
-def _labelled(resource: CustomResource) -> dict[str, Any]:
+def _labelled(resource: CustomResource, installation: Installation | None) -> dict[str, Any]:
     manifest = crd(resource)
-    manifest["metadata"]["labels"] = dict(LABELS)
+    manifest["metadata"]["labels"] = resolve(INSTALLED, installation) if installation else dict(LABELS)
     return manifest

@@ -22,6 +22,7 @@ from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.limits import JOB_PODS, PODS_LIMIT
 from jobgate.names import DOMAIN, HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS, System
+from jobgate.selectors import LabelSelector, Selector
 
 #: Labels of all installed objects.
 LABELS = {"app.kubernetes.io/name": "jobgate", "app.kubernetes.io/part-of": "jobgate"}
@@ -81,7 +82,17 @@ class Installation(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
+    name: Label = Field(
+        "jobgate", description="Name of the installation, with which the names of its cluster-wide objects begin."
+    )
     namespace: Label = Field("jobgate-system", description="Namespace of jobgate.")
+    namespace_selector: Selector = Field(
+        LabelSelector(),
+        description="Label selector of the served namespaces, which system namespaces never are.",
+    )
+    object_selector: Selector = Field(
+        LabelSelector(), description="Label selector of the jobs that are reviewed. Their pods are served in any case."
+    )
     create_namespace: bool = Field(
         True, description="Create the namespace, which enforces the restricted Pod Security level."
     )
@@ -130,6 +141,9 @@ class Installation(BaseModel):
     )
     mode: Literal["enforce", "warn"] = Field("enforce", description="Whether to deny invalid jobs, or only to warn.")
     job_pods: int = Field(JOB_PODS, ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")
+    keep_reviews: int = Field(
+        0, ge=0, le=10_000, description="Number of last reviews that each server keeps for jobgate console; 0 for none."
+    )
     crds: bool = Field(True, description="Install the CustomResourceDefinitions; disable if another chart does.")
     kinds: dict[str, bool] = Field({}, description="Enabled kinds of jobs, by <plural>.<group>.")
     deny: tuple[Subdomain, ...] = Field(
@@ -170,7 +184,7 @@ class Installation(BaseModel):
     )
     queues: str = Field("", description="Queues of the jobs that jobgate runs: YAML text, see --queues.")
     elastic_nodes: bool = Field(
-        False, description="Whether elastic jobs grow only as far as nodes have room. Has no effect without queues."
+        False, description="Whether elastic jobs follow the room of nodes, see --elastic-nodes; needs queues."
     )
     notify: str = Field("", pattern=rf"{HTTP_ADDRESS}|^$", description="Address that the end of jobs is reported to.")
     notify_secret: str = Field(
@@ -220,6 +234,18 @@ class Installation(BaseModel):
         """A rendered bundle would overwrite an injected one at each apply."""
         if self.ca_bundle and self.rotation is not RotationMode.NONE and not self.external_name:
             raise ValueError(f"caBundle requires rotation none: with rotation {self.rotation}, the bundle is injected")
+        return self
+
+    @model_validator(mode="after")
+    def _stands_alone(self) -> Self:
+        """Names of objects in the namespace of an installation do not have its name."""
+        if self.name != values("name") and self.namespace == values("namespace"):
+            raise ValueError(f"installation {self.name} needs a namespace of its own, for example {self.name}-system")
+        if self.object_selector and self.run:
+            raise ValueError(
+                "objectSelector may not be set with run: labels of jobs may change while they run; use "
+                "namespaceSelector"
+            )
         return self
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from jobgate.installation.choices import RUNS, namespaced
+from jobgate.installation.choices import INSTALLED, NAME, RUNS, namespaced
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import If, added_to, all_of, chart_file, setting
 
@@ -40,13 +40,14 @@ def monitoring() -> list[Any]:
         # By name: pods without metrics have no such port.
         "ports": [{"name": "metrics", "port": setting("health_port"), "targetPort": "health", "protocol": "TCP"}],
     }
-    endpoint = {"port": "metrics", "path": "/metrics", "interval": "30s"}
+    label = {"targetLabel": "installation", "replacement": NAME}
+    endpoint = {"port": "metrics", "path": "/metrics", "interval": "30s", "relabelings": [label]}
     monitor = {"selector": {"matchLabels": _LABELS}, "endpoints": [endpoint]}
-    selected = added_to(LABELS, setting("monitor_labels"))
+    selected = added_to(INSTALLED, setting("monitor_labels"))
     rules = {"groups": [{"name": "jobgate", "rules": alerts()}]}
-    data, labels = {_FILE: chart_file(_FILE, dashboard())}, {**LABELS, "grafana_dashboard": "1"}
+    data, labels = {_FILE: chart_file(_FILE, dashboard())}, {**INSTALLED, "grafana_dashboard": "1"}
     trees = [
-        namespaced("v1", "Service", "jobgate-metrics", {"spec": service}, _LABELS),
+        namespaced("v1", "Service", "jobgate-metrics", {"spec": service}, {**INSTALLED, **_LABELS}),
         namespaced("monitoring.coreos.com/v1", "ServiceMonitor", "jobgate", {"spec": monitor}, selected),
         namespaced("monitoring.coreos.com/v1", "PrometheusRule", "jobgate", {"spec": rules}, selected),
         namespaced("v1", "ConfigMap", "jobgate-dashboard", {"data": data}, labels),

@@ -6,11 +6,13 @@ from typing import Any
 
 from jobgate.installation.certificates import certificates
 from jobgate.installation.configurations import configuration
+from jobgate.installation.console import console
 from jobgate.installation.controller import controller
 from jobgate.installation.definitions import definition, prerequisites
 from jobgate.installation.installation import Installation
 from jobgate.installation.monitoring import monitoring
 from jobgate.installation.network import network
+from jobgate.installation.policies import installations
 from jobgate.installation.roles import rights, roles
 from jobgate.installation.runner import runner
 from jobgate.installation.tree import resolve
@@ -25,7 +27,7 @@ def base_trees(kinds: Registry[CustomKind]) -> dict[str, list[Any]]:
     """Return all objects except CRDs, by file; the webhook configurations are last, when all others exist."""
     return {
         "namespace": [namespace()],
-        "rbac": [*rights(kinds), *roles(kinds)],
+        "rbac": [*installations(), *rights(kinds), *roles(kinds), *console()],
         "network": network(),
         "service": [service()],
         "server": [server(kinds)],
@@ -43,7 +45,7 @@ def definitions(kinds: Registry[CustomKind], installation: Installation | None =
     if not chosen.crds:
         return []
     ours = (kind for kind in kinds if kind.resource is not None and chosen.on("kinds", kind.qualified_plural))
-    return [*(definition(kind, chosen) for kind in ours), *prerequisites()]
+    return [*(definition(kind, chosen) for kind in ours), *prerequisites(chosen)]
 
 
 def base(kinds: Registry[CustomKind], installation: Installation) -> dict[str, list[dict[str, Any]]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobgate.installation.choices import namespaced
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import INSTALLED, namespaced
 from jobgate.installation.tree import ITEM, OBJECT, Expression, ForEach, If, added_to, entry, negated, setting
 
 _PULL_SECRETS = setting("image_pull_secrets")
@@ -24,7 +23,7 @@ def deployment(
     account: str, selector: Mapping[str, str], pod: Mapping[str, Any], replicas: int | Expression, **more: Any
 ) -> dict[str, Any]:
     """Return the Deployment of a component, with the name of its account; `more` has further fields of the spec."""
-    labels = {**LABELS, **selector}
+    labels = {**INSTALLED, **selector}
     spec = {
         "replicas": replicas,
         **({} if replicas == 1 else {"minReadySeconds": MIN_READY}),
@@ -35,7 +34,7 @@ def deployment(
     return namespaced("apps/v1", "Deployment", account, {"spec": spec}, labels)
 
 
-def pod_metadata(labels: Mapping[str, str]) -> dict[str, Any]:
+def pod_metadata(labels: Mapping[str, str | Expression]) -> dict[str, Any]:
     """Return the metadata of a component's pods: its labels, and those of the installation."""
     return {
         "labels": added_to(labels, setting("pod_labels")),
@@ -77,7 +76,7 @@ def container(
         "imagePullPolicy": If(setting("image_pull_policy"), setting("image_pull_policy")),
         "args": args,
         **({"ports": [*ports, health], **_probes()} if serving else {}),
-        "resources": entry("resources", name),
+        "resources": entry("resources", name, {}),
         "securityContext": setting("security_context"),
         **more,
     }

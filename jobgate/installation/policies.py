@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE
+from jobgate.installation.choices import INSTALLED, NAMESPACE, named
 from jobgate.installation.installation import LABELS
 from jobgate.installation.tree import Expression, joined
-from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import HOME_LABEL, NAME_LABEL, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 
 GROUP = "admissionregistration.k8s.io"
 
@@ -24,8 +24,8 @@ def policy(
     """Return a policy and its binding, for requests that meet a condition: by default, those of the account `name`."""
     of_account = {"name": "the-account", "expression": by_account(name)}
     matches = {"name": "the-condition", "expression": condition} if condition else of_account
-    metadata = {"name": name, "labels": LABELS}
-    named = [{"name": variable, "expression": expression} for variable, expression in (variables or {}).items()]
+    metadata = {"name": named(name), "labels": INSTALLED}
+    listed = [{"name": variable, "expression": expression} for variable, expression in (variables or {}).items()]
     return [
         {
             "apiVersion": f"{GROUP}/v1",
@@ -35,7 +35,7 @@ def policy(
                 "failurePolicy": "Fail",
                 "matchConstraints": constraints,
                 "matchConditions": [matches],
-                **({"variables": named} if named else {}),
+                **({"variables": listed} if listed else {}),
                 "validations": list(validations),
             },
         },
@@ -43,7 +43,7 @@ def policy(
             "apiVersion": f"{GROUP}/v1",
             "kind": "ValidatingAdmissionPolicyBinding",
             "metadata": metadata,
-            "spec": {"policyName": name, "validationActions": ["Deny"]},
+            "spec": {"policyName": named(name), "validationActions": ["Deny"]},
         },
     ]
 
@@ -51,6 +51,36 @@ def policy(
 def by_account(name: str) -> Expression:
     """Return the condition for requests of our account with this name."""
     return joined("request.userInfo.username == 'system:serviceaccount:", NAMESPACE, f":{name}'")
+
+
+def installations() -> list[dict[str, Any]]:
+    """Return the policy by which no installation overwrites the objects of another.
+
+    The API server calls no policy for admission policies, so these are overwritten; `jobgate doctor` finds them.
+    """
+    written = {
+        "rbac.authorization.k8s.io": ("clusterroles", "clusterrolebindings", "roles", "rolebindings"),
+        GROUP: ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+        "apiextensions.k8s.io": ("customresourcedefinitions",),
+        "apps": ("deployments",),
+        "batch": ("cronjobs",),
+        "": ("services", "configmaps"),
+    }
+    constraints = {
+        "objectSelector": {"matchLabels": LABELS},
+        "resourceRules": [rules(group, *plurals, operations=["UPDATE"]) for group, plurals in written.items()],
+    }
+    label = "{}.metadata.?labels[?'{}'].orValue('')"
+    old, new = ({key: label.format(name, key) for key in (NAME_LABEL, HOME_LABEL)} for name in ("oldObject", "object"))
+    same = [f"{new[key]} in ['', {old[key]}]" for key in old]
+    names = [f"' + {each[NAME_LABEL]} + ' in namespace ' + {each[HOME_LABEL]} + '" for each in (old, new)]
+    message = (
+        f"'it belongs to installation {names[0]}, and would become one of {names[1]}: give each installation a name "
+        "and a namespace of its own, and let only one install the CRDs (--no-crd). To move it, first remove its label "
+        f"{HOME_LABEL}. Now apply the manifests of the former again: admission policies cannot be protected'"
+    )
+    refused = {"expression": " && ".join(same), "messageExpression": message, "reason": "Forbidden"}
+    return policy("jobgate-installation", constraints, [refused], condition=f"{old[HOME_LABEL]} != ''")
 
 
 #: CEL: the old and the new object, as far as they exist.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, namespaced
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import INSTALLED, NAMESPACE, named, namespaced
 from jobgate.installation.tree import Expression, ForEach, If
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -28,20 +27,21 @@ def bound(
 ) -> list[dict[str, Any]]:
     """Return a role and its binding to an account, in a namespace or, without it, in all namespaces."""
     scope = "Cluster" if namespace is None else ""
-    metadata = {"name": name or account, **({} if namespace is None else {"namespace": namespace}), "labels": LABELS}
+    called = account if namespace is NAMESPACE else named(name or account)
+    metadata = {"name": called, **({} if namespace is None else {"namespace": namespace}), "labels": INSTALLED}
     return [
         {"apiVersion": API, "kind": f"{scope}Role", "metadata": metadata, "rules": rules},
         {
             "apiVersion": API,
             "kind": f"{scope}RoleBinding",
             "metadata": metadata,
-            "roleRef": {"apiGroup": _GROUP, "kind": f"{scope}Role", "name": name or account},
+            "roleRef": {"apiGroup": _GROUP, "kind": f"{scope}Role", "name": called},
             "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
         },
     ]
 
 
-def lease(name: str) -> list[dict[str, Any]]:
+def lease(name: str | Expression) -> list[dict[str, Any]]:
     """Return the rules for the Lease used for leader election. RBAC cannot limit the names of created objects."""
     return [
         rule("coordination.k8s.io", "leases", verbs=("create",)),

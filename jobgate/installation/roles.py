@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, some_on
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, kind_on, named, some_on
+from jobgate.installation.console import KEEPS
 from jobgate.installation.rbac import API, READ, account, bound, rule
 from jobgate.installation.tree import If, setting
 from jobgate.installation.workload import ACCOUNT
@@ -59,6 +59,7 @@ def rights(kinds: Iterable[CustomKind]) -> list[Any]:
     # Any pod may name prerequisites; the permission to use them is then checked.
     rules.append(rule(GROUP, _ITEMS, _CLUSTER_ITEMS, verbs=READ))
     rules.append(rule("authorization.k8s.io", "subjectaccessreviews", verbs=("create",)))
+    rules.append(If(KEEPS, rule("authentication.k8s.io", "tokenreviews", verbs=("create",))))
     return [
         account(ACCOUNT),
         If(RUNS, bound(ACCOUNT, [rule("", "secrets", verbs=READ, names=(setting("secret"),))], NAMESPACE)),
@@ -81,6 +82,6 @@ def _role(name: str, into: Iterable[str], rules: list[Any]) -> dict[str, Any]:
     return {
         "apiVersion": API,
         "kind": "ClusterRole",
-        "metadata": {"name": name, "labels": {**LABELS, **labels}},
+        "metadata": {"name": named(name), "labels": {**INSTALLED, **labels}},
         "rules": rules,
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from jobgate.installation.choices import NAMESPACE, RUNS, kind_on, namespaced
+from jobgate.installation.choices import NAMESPACE, ONLY_SERVED, RUNS, SERVED_FLAG, kind_on, named, namespaced
 from jobgate.installation.pods import component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.policies import (
     GROUP,
@@ -111,7 +111,7 @@ def runner(kinds: Iterable[CustomKind]) -> list[Any]:
             [
                 account(ACCOUNT),
                 *bound(ACCOUNT, [*_rules(kinds), *_creating(creators, _of_creators(creators))]),
-                *bound(ACCOUNT, lease(LEASE), NAMESPACE),
+                *bound(ACCOUNT, lease(named(LEASE)), NAMESPACE),
                 *_policy(creators),
                 *_labels(),
                 *_together(kinds),
@@ -195,16 +195,19 @@ def _made(creators: Iterable[JobKind]) -> list[tuple[str, str]]:
 
 def _of_creators(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the rules to create jobs from the objects of these kinds."""
-    suffixes = (("", READ), ("/status", ("patch",)), ("/finalizers", ("update",)))
+    suffixes = (("", READ), ("/status", ("patch",)))
     return [
         *(rule(kind.group, f"{kind.plural}{suffix}", verbs=verbs) for kind in creators for suffix, verbs in suffixes),
+        # JobFlows own the Jobs that are created for them, and templates own none.
+        *(rule(kind.group, f"{kind.plural}/finalizers", verbs=("update",)) for kind in creators if kind.part == "flow"),
         *(rule(*jobs, verbs=("create",)) for jobs in _made(creators)),
     ]
 
 
 def _authors(creators: Iterable[JobKind]) -> list[dict[str, Any]]:
     """Return the policy that only users who may create jobs write objects from which the runner creates jobs."""
-    constraints = {"resourceRules": [rules(kind.group, kind.plural, operations=_BOTH) for kind in creators]}
+    written = [rules(kind.group, kind.plural, operations=_BOTH) for kind in creators]
+    constraints = {**ONLY_SERVED, "resourceRules": written}
     may = "authorizer.group('{}').resource('{}').namespace(request.namespace).check('create').allowed()"
     why = "jobgate creates {1}.{0} from it: you need the right to create these"
     validations = [validation(may.format(*jobs), why.format(*jobs)) for jobs in _made(creators)]
@@ -269,10 +272,11 @@ def _labels() -> list[dict[str, Any]]:
     """
     # Writes to the status subresources can change metadata, too.
     constraints = {
+        **ONLY_SERVED,
         "resourceRules": [
             rules("batch", "jobs", "jobs/status", operations=_BOTH),
             rules("", "pods", "pods/status", operations=_BOTH),
-        ]
+        ],
     }
     marked = " || ".join(
         f"'{RUN_LABEL}' in {subject}.metadata.?labels.orValue({{}})" for subject in ("one", "one.spec.?template")
@@ -313,7 +317,8 @@ def _together(kinds: Iterable[CustomKind]) -> list[dict[str, Any]]:
         groups.setdefault(kind.group, []).append(kind.plural)
     every = ("CREATE", "UPDATE", "DELETE")
     constraints = {
-        "resourceRules": [rules(group, *plurals, operations=every) for group, plurals in sorted(groups.items())]
+        **ONLY_SERVED,
+        "resourceRules": [rules(group, *plurals, operations=every) for group, plurals in sorted(groups.items())],
     }
     condition = (
         "request.resource.group != 'batch' || "
@@ -347,7 +352,8 @@ def _deployment(creators: Iterable[JobKind]) -> dict[str, Any]:
         ForEach(setting("ignore_operators"), joined("--ignore-operator=", ITEM)),
         joined("--replace-lost-after=", setting("replace_lost_after")),
         joined("--health-port=", setting("health_port")),
-        f"--lease-name={LEASE}",
+        joined("--lease-name=", named(LEASE)),
+        SERVED_FLAG,
         DOMAIN_FLAG,
     ]
     some = any_of(test for _, test, _ in _VOLUMES)

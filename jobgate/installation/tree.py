@@ -4,7 +4,7 @@ Objects are plain dicts and lists in which an `Expression`, an `If` or a `ForEac
 `resolve` evaluates them for one installation; `template` writes them as a Helm template. So manifests and chart have
 the same content, and there is one place that decides what is installed.
 
-- values: `setting` of the installation, `ITEM`, `KEY`, `joined` text, `base64`, `chart_file`
+- values: `setting` of the installation, `ITEM`, `KEY`, `joined` text, `base64`, `to_json`, `chart_file`
 - conditions: a value that is not empty, `equal`, `has`, `begins`, `negated`, `all_of`, `any_of`
 - structure: `If` for an entry of a dict or items of a list; `ForEach` for items of a list or all entries of a dict
 """
@@ -68,10 +68,10 @@ def setting(name: str, entry: str = "") -> Expression:
     return Expression(path, value, default)
 
 
-def entry(name: str, key: str) -> Expression:
-    """Return the entry of a setting that is a mapping of objects."""
+def entry(name: str, key: str, default: dict[str, Any] | list[Any]) -> Expression:
+    """Return the entry of a setting that is a mapping of objects or lists."""
     go = f"(index $.Values.{to_camel(name)} {json.dumps(key)})"
-    return Expression(go, lambda scope: getattr(scope.installation, name).get(key), {})
+    return Expression(go, lambda scope: getattr(scope.installation, name).get(key, default), default)
 
 
 def entry_or(name: str, key: str, otherwise: str) -> Expression:
@@ -81,12 +81,14 @@ def entry_or(name: str, key: str, otherwise: str) -> Expression:
     return Expression(go, lambda scope: getattr(scope.installation, name).get(key) or fallback.value(scope))
 
 
-def added_to(entries: Mapping[str, str], further: Expression) -> Expression:
+def added_to(entries: Mapping[str, str | Expression], further: Expression) -> Expression:
     """Return entries with those of a setting, which replace none."""
-    written = " ".join(json.dumps(text) for pair in entries.items() for text in pair)
-    return Expression(
-        f"(merge (dict {written}) {further.go})", lambda scope: {**further.value(scope), **entries}, dict(entries)
-    )
+    written = " ".join(_operand(part) for pair in entries.items() for part in pair)
+
+    def value(scope: Scope) -> Any:
+        return {**further.value(scope), **_resolved(entries, scope)}
+
+    return Expression(f"(merge (dict {written}) {further.go})", value, {})
 
 
 #: The item of the innermost `ForEach`; the value if it is over a mapping.
@@ -115,12 +117,18 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "or": lambda *values: any(values),
     "b64enc": lambda text: b64encode(str(text).encode()).decode(),
     "printf": lambda form, *values: form.replace("%v", "%s") % values,
+    "toJson": lambda value: json.dumps(value, sort_keys=True, separators=(",", ":")),
 }
+
+
+def _operand(operand: str | Expression) -> str:
+    """Return an operand as it is written in a template."""
+    return operand.go if isinstance(operand, Expression) else json.dumps(operand)
 
 
 def _call(function: str, *operands: str | Expression) -> Expression:
     """Return a call of a template function."""
-    written = " ".join(operand.go if isinstance(operand, Expression) else json.dumps(operand) for operand in operands)
+    written = " ".join(map(_operand, operands))
 
     def value(scope: Scope) -> Any:
         return _FUNCTIONS[function](
@@ -155,6 +163,8 @@ def either(test: Expression, then: Expression | str, otherwise: str) -> Expressi
 
 #: A text in base64.
 base64 = partial(_call, "b64enc")
+#: A value as JSON.
+to_json = partial(_call, "toJson")
 
 
 def any_of(tests: Iterable[Expression]) -> Expression:

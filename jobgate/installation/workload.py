@@ -10,8 +10,7 @@ from crdgen import to_yaml
 from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import LIKE
 from jobgate.configured.kind import ConfiguredKind
-from jobgate.installation.choices import NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
-from jobgate.installation.installation import LABELS
+from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
 from jobgate.jobs.kind import CustomKind
@@ -91,7 +90,7 @@ def namespace() -> If:
     manifest = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": NAMESPACE, "labels": {**LABELS, **levels}},
+        "metadata": {"name": NAMESPACE, "labels": {**INSTALLED, **levels}},
     }
     return If(setting("create_namespace"), manifest)
 
@@ -161,6 +160,7 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
+        If(setting("keep_reviews"), joined("--keep-reviews=", setting("keep_reviews"))),
         ForEach(setting("run"), joined("--run=", ITEM)),
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
         *_queued(kinds),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -14,8 +13,7 @@ from jobgate.names import DOMAIN
 from jobgate.plugins import Plugin, installed
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(webhook.Settings):
+class Settings(webhook.Settings, frozen=True):
     """The settings of an installation.
 
     Attributes:
@@ -32,8 +30,8 @@ class Settings(webhook.Settings):
 
     operator_can: frozenset[str] = frozenset()
     forgetful_writers: frozenset[str] = frozenset()
-    plugins: Mapping[str, Any] = field(default_factory=dict)
-    offered: Mapping[str, Plugin[Any]] = field(default_factory=installed)
+    plugins: Mapping[str, Any] = {}
+    offered: Mapping[str, Plugin[Any]] = msgspec.field(default_factory=installed)
     domain: str = DOMAIN
     runs: frozenset[str] = frozenset()
     job_pods: int = JOB_PODS

@@ -17,7 +17,7 @@ from jobgate.jobs.status import is_run
 from jobgate.names import DOMAIN
 from jobgate.plugins import Crew, CrewContainer, Part, Plugin, installed, parse
 from jobgate.plugins.arguments import NoArguments
-from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL
+from jobgate.plugins.crew import JOB_LABEL, KIND_LABEL, RUN_LABEL, no_marks, no_variables
 from jobgate.plugins.env import Run
 from webhook import Cause, Path
 from webhook.values import mapping, objects, spec_of, text, value_at, whole
@@ -83,8 +83,8 @@ def crew_of(
         marked=not labels,
         domain=domain,
         facts=facts,
-        contract=contract or (lambda _: ()),
-        marks=runner.pod_metadata if runner else lambda _: {},
+        contract=contract or no_variables,
+        marks=runner.pod_metadata if runner else no_marks,
         least=whole(job.get("min_available")),
         queue=text(job.get("queue")),
         priority_class=text(job.get("priority_class_name")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -21,8 +20,7 @@ class OperatorProfile(Protocol):
         """The name of the operator in messages."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CustomKind(Kind):
+class CustomKind(Kind, frozen=True, kw_only=True):
     """A kind of custom object.
 
     Attributes:
@@ -30,12 +28,11 @@ class CustomKind(Kind):
         reads: objects that the rules look up only in commands with the rights of their user, like `watches`.
     """
 
-    resource: CustomResource | None = field(default=None, repr=False, compare=False)
+    resource: CustomResource | None = None
     reads: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobKind(CustomKind):
+class JobKind(CustomKind, frozen=True, kw_only=True):
     """A kind of job.
 
     Attributes:
@@ -48,8 +45,8 @@ class JobKind(CustomKind):
 
     tasks: Callable[[Any], Iterable[Task]]
     operator: OperatorProfile
-    runner: Any = field(default=None, repr=False, compare=False)
-    creates: JobKind | None = field(default=None, repr=False, compare=False)
+    runner: Any = None
+    creates: JobKind | None = None
     part: str = "task"
     how_to_shrink: ClassVar[str] = ", for example with fewer tasks"
 

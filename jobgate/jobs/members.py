@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from jobgate.jobs.job import Job
 from jobgate.plugins.crew import COMPLETION_INDEX, INDEX_LABEL, JOB_LABEL, RUN_LABEL, TASK_LABEL, Contract
 from webhook.values import labels_of, metadata_of, objects
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The owner that a pod claims. Anyone can write labels, so the claim must be looked up.
 
     Attributes:
@@ -30,11 +31,10 @@ class Claim:
     index: int | None
     uid: str = ""
     owned: bool = False
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Members:
+class Members(Struct, frozen=True, kw_only=True):
     """How the pods of a kind are recognized, and the variables that the kind guarantees them.
 
     Attributes:
@@ -52,7 +52,7 @@ class Members:
 
     selector: Mapping[str, Any]
     claim: Callable[[Mapping[str, Any]], Claim | None]
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = {}
     contract: Contract = lambda _: ()
     corrects: frozenset[str] = frozenset()
     facts: Callable[[Job[Any]], Mapping[str, str]] = lambda _: {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
@@ -17,8 +18,7 @@ from webhook.values import mapping
 KEPT: Final = "kept as it is: the runner sets this variable only if the template does not"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Operator:
+class Operator(Struct, frozen=True, kw_only=True):
     """The program that runs the jobs of a kind. Pod templates are checked as the Pods that it creates from them.
 
     Attributes:
@@ -39,7 +39,7 @@ class Operator:
     minor: int
     pod_name: str
     service_name: str = ""
-    overwrites: Mapping[str, Any] = field(default_factory=dict)
+    overwrites: Mapping[str, Any] = {}
     replaces: tuple[str, ...] = ()
     drops_metadata: bool = False
     adds_volumes: bool = False

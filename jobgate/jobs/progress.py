@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class RunPhase(StrEnum):
@@ -29,8 +30,7 @@ class RunPhase(StrEnum):
         return self in {RunPhase.SUCCEEDED, RunPhase.FAILED, RunPhase.TERMINATED}
 
 
-@dataclass(frozen=True, slots=True)
-class TaskProgress:
+class TaskProgress(Struct, frozen=True):
     """How far a task is.
 
     Attributes:
@@ -56,7 +56,7 @@ class TaskProgress:
     replicas: int
     minimum: int
     previous: int = 0
-    phases: Mapping[str, int] = field(default_factory=dict)
+    phases: Mapping[str, int] = {}
     ready: int = 0
     ready_containers: int = 0
     active: int = 0
@@ -85,8 +85,7 @@ def all_started(tasks: Mapping[str, TaskProgress]) -> bool:
     return sum(task.ready + task.succeeded for task in released) >= sum(task.replicas for task in released)
 
 
-@dataclass(frozen=True, slots=True)
-class StartCondition:
+class StartCondition(Struct, frozen=True):
     """What a task waits for before its pods are created.
 
     Attributes:
@@ -108,8 +107,7 @@ class StartCondition:
         return any(met) or not met if self.any_suffices else all(met)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a job is: everything that its status is written from.
 
     Attributes:
@@ -137,7 +135,7 @@ class Progress:
     restarts: int = 0
     attempt: int = 0
     terminating: int = 0
-    tasks: Mapping[str, TaskProgress] = field(default_factory=dict)
+    tasks: Mapping[str, TaskProgress] = {}
 
     @property
     def full_message(self) -> str:

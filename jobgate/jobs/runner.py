@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Generic, Literal
+
+from msgspec import Struct
 
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, Spec
@@ -33,8 +34,7 @@ class Clean(StrEnum):
     ALL = "All"
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """How failed pods of a task are replaced, before its lifecycle policies are considered.
 
     Attributes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import Any, Final
 
+from msgspec import Struct
+
 from crdgen import CustomResource
+from crdgen.durations import DURATION_PATTERN
 from crdgen.evaluate import ErrorType, Evaluator, Violation
 from jobgate import podchecks
 from jobgate.jobs.kind import CustomKind
@@ -40,15 +42,14 @@ _PRIVATE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """A place in a structural schema.
 
     Attributes:
         node: the schema there; empty where the schema says nothing.
     """
 
-    node: Mapping[str, Any] = field(default_factory=lambda: _UNKNOWN)
+    node: Mapping[str, Any] = {}
 
     @property
     def is_map(self) -> bool:
@@ -278,7 +279,9 @@ _CAUSES: Mapping[ErrorType, type[Cause]] = {
 }
 
 #: Messages that replace those of patterns.
-_MESSAGES: Mapping[str, str] = {f"must match {DURATION}": "must be a duration, such as 30s or 1h30m"}
+_MESSAGES: Mapping[str, str] = {
+    f"must match {pattern}": "must be a duration, such as 30s or 1h30m" for pattern in (DURATION, DURATION_PATTERN)
+}
 
 
 def unchecked_rules(kind: CustomKind) -> tuple[str, ...]:

@@ -60,7 +60,8 @@ class FileObjects:
             return found
         if resource == NAMESPACES:
             return self._other
-        raise UnknownObjects(f"{resource} {name!r} is not among the files: name one with it, or --context FILE")
+        named = f"{resource} {'/'.join(filter(None, (namespace, name)))!r}"
+        raise UnknownObjects(f"{named} is not among the files: name one with it, or --context FILE")
 
     def _as(self, resource: str, document: Mapping[str, Any]) -> Iterable[tuple[tuple[str, str], Mapping[str, Any]]]:
         """Yield namespace and name of a document, and the document, if it is of the resource."""

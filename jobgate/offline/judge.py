@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from traceback import walk_tb
 from typing import Any
 
 import jsonpatch
+from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import BaseModel
 
@@ -50,8 +50,7 @@ OTHER_KIND, NOT_CHECKED = "other-kind", "not-checked"
 _ITEMS = tuple((API_VERSION, kind) for kind in RESOURCES)
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewOptions:
+class ReviewOptions(Struct, frozen=True):
     """The request and the cluster that a review assumes.
 
     Attributes:
@@ -73,8 +72,7 @@ class ReviewOptions:
     objects: Objects = field(default_factory=NoObjects)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The verdict on an object.
 
     Attributes:
@@ -88,7 +86,7 @@ class Verdict:
 
     allowed: bool
     document: Mapping[str, Any]
-    patch: list[dict[str, Any]] = field(default_factory=list)
+    patch: list[dict[str, Any]] = []
     status: dict[str, Any] | None = None
     findings: tuple[Finding, ...] = ()
     reviewed: bool = True
@@ -253,13 +251,14 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[CustomKind]) -> Verdic
 def _review(
     phase: Phase, kind: CustomKind, document: Mapping[str, Any], old: dict[str, Any] | None, options: ReviewOptions
 ) -> Response:
+    of_cluster = kind.resource is not None and kind.resource.scope == "Cluster"
     request = Request(
         uid="offline",
         api_version=kind.gvk.api_version,
         kind=kind.kind,
         operation=options.operation,
         name=text(metadata_of(document).get("name")),
-        namespace=_namespace(document) or options.namespace,
+        namespace="" if of_cluster else _namespace(document) or options.namespace,
         user=User(options.user),
         document=document,
         old_document=old,

@@ -6,8 +6,10 @@ The server remembers crews instead of jobs to wire pods: a crew takes some hundr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from jobgate.names import DOMAIN
 from jobgate.prerequisites.reference import Reference
@@ -29,8 +31,7 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
-@dataclass(frozen=True, slots=True)
-class CrewContainer:
+class CrewContainer(Struct, frozen=True):
     """A container of a part's template.
 
     Attributes:
@@ -48,8 +49,7 @@ class CrewContainer:
     root: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A task as plugins see it.
 
     Attributes:
@@ -86,8 +86,7 @@ class Part:
         return self.name.upper().replace("-", "_")
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """An environment variable that a kind promises to its pods.
 
     `wrong` decides whether a value that the operator has set must be replaced; None means never.
@@ -98,8 +97,17 @@ class Variable:
     wrong: Callable[[str], bool] | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Crew:
+def no_variables(_: Member) -> Iterable[Variable]:
+    """Promise a pod nothing."""
+    return ()
+
+
+def no_marks(_: Member) -> Mapping[str, Mapping[str, str]]:
+    """Give a pod neither labels nor annotations."""
+    return {}
+
+
+class Crew(Struct, frozen=True, weakref=True):
     """A job as plugins see it.
 
     Attributes:
@@ -130,22 +138,22 @@ class Crew:
     uid: str = ""
     parts: tuple[Part, ...] = ()
     volumes: frozenset[str] = frozenset()
-    plugins: Mapping[str, Any] = field(default_factory=dict)
+    plugins: Mapping[str, Any] = {}
     provided: frozenset[str] = frozenset()
     pod: str = "{task}-{index}"
     service: str = ""
     service_made: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = {}
     marked: bool = False
     domain: str = DOMAIN
-    facts: Mapping[str, str] = field(default_factory=dict)
-    contract: Contract = field(default=lambda _: (), compare=False)
-    marks: Marks = field(default=lambda _: {}, compare=False)
+    facts: Mapping[str, str] = {}
+    contract: Contract = no_variables
+    marks: Marks = no_marks
     least: int | None = None
     queue: str = ""
     priority_class: str = ""
     scheduler: str = ""
-    _places: Mapping[str, tuple[Part, int]] = field(init=False, repr=False, compare=False)
+    _places: Mapping[str, tuple[Part, int]] = {}
 
     def __post_init__(self) -> None:
         """Index the parts, each with the number of pods before it, because a job may have thousands of parts."""
@@ -154,7 +162,7 @@ class Crew:
         for part in self.parts:
             places.setdefault(part.name, (part, before))
             before += part.replicas
-        object.__setattr__(self, "_places", places)
+        force_setattr(self, "_places", places)
 
     @property
     def ours(self) -> Mapping[str, Any]:
@@ -217,8 +225,7 @@ class Crew:
         return count * len(self.host(part, 0)) + digits
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One pod of a job, with its index in the task from 0."""
 
     crew: Crew

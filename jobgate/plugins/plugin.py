@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from jobgate.plugins.arguments import Arguments
 from jobgate.plugins.crew import Crew, Member
@@ -55,8 +56,7 @@ class Derived(NamedTuple):
     extra: int
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """An object in the job's namespace that the controller creates and maintains.
 
     Attributes:

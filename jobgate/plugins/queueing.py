@@ -6,10 +6,10 @@ The installation requests it, and names the queueing system of the cluster.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from jobgate.plugins.arguments import Arguments, Takes
@@ -114,8 +114,7 @@ class Queueing(Plugin[QueueingArguments]):
             yield Declared(group.manifest(arguments.system, GROUPS[arguments.system][0]))
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Pods that are queued together, or start together, or both.
 
     Attributes:
@@ -184,8 +183,7 @@ IMMUTABLE: Final = frozenset({f"{NATIVE_GROUP}/v1alpha2"})
 POD_GROUPS: Final = "podgroups"
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
+class Grouping(Struct, frozen=True):
     """How gangs are scheduled in a cluster.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from sys import getsizeof
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import astuple
 from pydantic import BaseModel
 
 from jobgate.plugins.crew import Crew
@@ -55,4 +56,4 @@ def _within(value: Any) -> Iterable[Any]:
         return (*value.keys(), *value.values())
     if isinstance(value, BaseModel):
         return (value.__dict__,)
-    return [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else ()
+    return astuple(value) if isinstance(value, Struct) else ()

@@ -12,11 +12,10 @@ Most families are tables of rules for single values (`values.py`), which give ch
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Final
 
-from msgspec import UNSET, defstruct
+from msgspec import UNSET, Struct, defstruct
 
 from jobgate.podchecks.fitting import Never, surely
 from jobgate.podchecks.reading import NEW_CONTAINERS, Json, containers
@@ -30,8 +29,7 @@ def always(_: Json, __: Sequence[Json]) -> bool:
     return True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Family:
+class Family(Struct, frozen=True, kw_only=True, dict=True):
     """A family of checks, and the keys that it checks.
 
     Attributes:
@@ -45,9 +43,9 @@ class Family:
     """
 
     check: Callable[[Json, Path], Iterable[Notice]]
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    spec: Mapping[str, Any] = field(default_factory=dict)
-    container: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = {}
+    spec: Mapping[str, Any] = {}
+    container: Mapping[str, Any] = {}
     needs: frozenset[str] = frozenset()
     agree: Callable[[Json, Sequence[Json]], bool] = always
     agree_on: str = ""

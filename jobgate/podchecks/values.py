@@ -7,11 +7,11 @@ plain type must accept no value that the schema of pods rejects: fields that are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_origin
 
-from msgspec import UNSET, Meta, defstruct
+from msgspec import UNSET, Meta, Struct, defstruct
+from msgspec.structs import replace
 
 from jobgate.podchecks import quantity
 from jobgate.podchecks.family import Family, always
@@ -34,8 +34,7 @@ def nothing(_: Any, __: Path) -> Iterable[Notice]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRule:
+class ValueRule(Struct, frozen=True):
     """The rule for a value.
 
     Attributes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
@@ -40,8 +41,7 @@ class Mutable(Enum):
     NEVER = "once the job is stored"
 
 
-@dataclass(frozen=True, kw_only=True)
-class UpdateRule(Rule):
+class UpdateRule(Rule, frozen=True, kw_only=True):
     """A rule about what may change in a stored job.
 
     Attributes:
@@ -140,8 +140,7 @@ class MayChange:
                 yield cause
 
 
-@dataclass(frozen=True, slots=True)
-class _Starts:
+class _Starts(Struct, frozen=True):
     """What has started of a job that jobgate runs.
 
     Attributes:
@@ -151,7 +150,7 @@ class _Starts:
     """
 
     of_job: str | None = None
-    tasks: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    tasks: Mapping[tuple[str, ...], str] = {}
     advice: str = ""
 
     def why(self, steps: Sequence[str | int]) -> str | None:
@@ -188,8 +187,7 @@ def _leads(line: tuple[str | int, ...], steps: Sequence[str | int]) -> bool:
     return all(own in ("*", step) for own, step in zip(line, steps, strict=False))
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Struct, frozen=True):
     """One difference between two jobs.
 
     Attributes:

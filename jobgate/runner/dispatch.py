@@ -141,8 +141,8 @@ class Dispatcher:
     ) -> None:
         """Create a dispatcher that has decided nothing. `changed` is set when a job or one of its objects changes.
 
-        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas. Elastic
-        jobs grow only as far as nodes have room, if `nodes` is set.
+        `moved` is called with each job whose verdict changes; `room` is for ResourceQuotas. The room of
+        nodes counts for elastic jobs if `nodes` is set.
         """
         self._queues = queues
         self._caches = caches
@@ -266,12 +266,11 @@ class Dispatcher:
         spaces: dict[str, Amounts] = {name: left_to_jobs(quotas, present[name]) for name, quotas in limited.items()}
         admission = admit(self._queues, entries, spaces, self._memory, now)
         self._memory = admission.memory
-        run = (entry.key for entry in entries if entry.admitted or entry.has or entry.key in admission.released)
-        places = None if self.nodes is None else self.nodes.places(on_nodes[key] for key in run)
-        shapes = {(job.key, name): shape for job in elastic for name, shape in on_nodes[job.key][0].shapes.items()}
-        steps = decide(
-            elastic, admission.pools, now, self._queues.hold, None if places is None else places.chooser(shapes)
-        )
+        run = [entry for entry in entries if entry.admitted or entry.has or entry.key in admission.released]
+        run.sort(key=lambda entry: (-entry.priority, entry.arrival, entry.key))
+        on = [(entry.key, *on_nodes[entry.key]) for entry in run]
+        places = None if self.nodes is None else self.nodes.places(on, elastic)
+        steps = decide(elastic, admission.pools, now, self._queues.hold, places)
         grows = {job.key: job.growth(steps[job.key]) for job in elastic if job.key in steps}
         self._store_verdicts(jobs, entries, admission.waits, steps, grows)
 

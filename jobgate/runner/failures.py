@@ -17,9 +17,11 @@ runner looks and however often it was restarted. Pods that the runner deleted it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from crdgen.durations import nanoseconds
 from jobgate.jobs.job import Job

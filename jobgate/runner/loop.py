@@ -22,6 +22,7 @@ from jobgate.controller.metrics import ControllerMetrics
 from jobgate.controller.queue import ReconcileResult
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import STATE, is_run
+from jobgate.ownership import created_by
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.runner.actions import Action, Create, Delete, Patch, RecordEvent, RequeueAfter, SetState, SetStatus
 from jobgate.runner.dispatch import Dispatcher, has_ended, ignores_queues
@@ -311,7 +312,7 @@ class JobReconciler:
                 if _is_claim(action) and await self._is_own(subject, manifest):
                     return None
                 created = self._caches.seen.resource(manifest["kind"])
-                await self._objects.create(created, manifest)
+                await self._objects.create(created, created_by(self._caches.territory.own, manifest))
                 self._log_write(created, manifest, "create")
             case Delete(target, foreground, force):
                 of = resource if target is document else self._caches.seen.resource(target["kind"])

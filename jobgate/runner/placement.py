@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -23,6 +23,8 @@ PODS: Final = "pods"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
+#: A task: the key of its job, and its name.
+_Task: TypeAlias = tuple[str, str]
 #: Longest shape of pods that are placed, in bytes: a toleration more is a comparison more for each node.
 _LONGEST: Final = 4096
 
@@ -33,28 +35,96 @@ class Places:
 
     Attributes:
         nodes: JSON of each.
-        free: by node, what is free, in thousandths.
+        free: by node, what is free once the pods that leave are gone, in thousandths.
+        leaving: by node, what those still use.
+        shapes: by elastic task, the shape of its pods.
+        extra: by elastic task, node and needs of each pod beyond its minimum, by index.
+        waiting: by job that waits for nodes, the most urgent first, the shapes of its pods without room.
+        promised: whether pods wait only for others to leave.
     """
 
-    nodes: dict[str, bytes]
-    free: dict[str, Counter[str]]
+    nodes: dict[str, bytes] = field(default_factory=dict)
+    free: dict[str, Counter[str]] = field(default_factory=dict)
+    leaving: dict[str, Counter[str]] = field(default_factory=dict)
+    shapes: dict[_Task, bytes] = field(default_factory=dict)
+    extra: dict[_Task, list[tuple[str, Mapping[str, int]]]] = field(default_factory=dict)
+    waiting: list[Counter[bytes]] = field(default_factory=list)
+    promised: bool = False
     _untried: dict[bytes, list[str]] = field(default_factory=dict)
+    _uncovered: set[frozenset[tuple[bytes, int]]] = field(default_factory=set)
 
     def claim(self, shape: bytes) -> bool:
         """Claim room for a pod on the first node that has it; return whether there is any."""
-        if len(shape) > _LONGEST:
-            return False
-        needs = Counter[str](msgspec.json.decode(shape)["needs"])
         nodes = self._untried.setdefault(shape, [*reversed(self.free)])  # room only gets less
-        while nodes and (needs - self.free[nodes[-1]] or _refuses(self.nodes[nodes[-1]], shape)):
+        while nodes and not self._claim_on(nodes[-1], shape):
             nodes.pop()
-        if nodes:
-            self.free[nodes[-1]].subtract(needs)
         return bool(nodes)
 
-    def chooser(self, shapes: Mapping[tuple[str, str], bytes]) -> Callable[[str, str], bool]:
-        """Return a function that claims room for a pod of a job's task. `shapes` are by job and task."""
-        return lambda job, task: (job, task) in shapes and self.claim(shapes[job, task])
+    def _claim_on(self, node: str, shape: bytes) -> bool:
+        fits = len(shape) <= _LONGEST and node in self.free and not _needs(shape) - self.free[node]
+        fits = fits and not _refuses(self.nodes[node], shape)
+        if fits:
+            self.free[node].subtract(_needs(shape))
+        return fits
+
+    def leave(self, node: str, needs: Mapping[str, int], times: int = 1) -> None:
+        """Count a pod as one that leaves, or with -1 no longer."""
+        for counts in (self.free[node], self.leaving.setdefault(node, Counter())) if node in self.free else ():
+            counts.update({name: times * amount for name, amount in needs.items()})
+
+    def make_room(self, shapes: Mapping[bytes, int], order: Iterable[_Task]) -> Counter[_Task]:
+        """Claim room for so many pods of each shape; return how many pods of each task must leave for them.
+
+        The pods with the highest indexes leave first, of the first task that has any. None leaves if that would not be
+        enough, and none whose room is not needed, unless one with a lower index must leave.
+        """
+        taken, claims = list[tuple[_Task, str, Mapping[str, int]]](), list[tuple[str, bytes]]()
+        asked, fits = frozenset(shapes.items()), frozenset(shapes.items()) not in self._uncovered
+        rest = ((task, *self.extra[task].pop()) for task in order for _ in [*self.extra.get(task, ())])
+        for shape, count in shapes.items() if fits else ():
+            nodes, placed = [node for node, gone in self.leaving.items() if any(gone.values())], 0
+            while fits and placed < count:
+                if nodes and self._claim_on(nodes[-1], shape):
+                    claims.append((nodes[-1], shape))
+                    placed += 1
+                elif nodes:
+                    nodes.pop()
+                elif pod := next(rest, None):
+                    taken.append(pod)
+                    self.leave(*pod[1:])
+                    nodes.append(pod[1])
+                else:
+                    fits = False
+        for node, shape in () if fits else claims:
+            self.free[node].update(_needs(shape))
+        leave = Counter[_Task]()
+        for task, node, needs in reversed(taken):
+            if fits and (task in leave or Counter(needs) - self.free.get(node, Counter(needs))):
+                leave[task] += 1
+            else:
+                self.leave(node, needs, -1)
+                self.extra[task].append((node, needs))
+        self._uncovered |= set() if fits else {asked}
+        self.promised |= fits
+        return leave
+
+    def settle(self) -> None:
+        """Leave to growth only what is free already, and nothing while its pods could get a place that is promised."""
+        left = {node: needs for node, needs in self.leaving.items() if any(needs.values())}
+        for node, needs in left.items():
+            self.free[node].subtract(needs)
+        for shape in set(self.shapes.values()) if self.promised else ():
+            if not all(_refuses(self.nodes[node], shape) for node in left):
+                self._untried[shape] = []
+
+    def grow(self, job: str, task: str) -> bool:
+        """Claim room for one more pod of an elastic task; return whether there is any."""
+        return (job, task) in self.shapes and self.claim(self.shapes[job, task])
+
+
+@lru_cache(2**12)
+def _needs(shape: bytes) -> Counter[str]:
+    return Counter(msgspec.json.decode(shape)["needs"])
 
 
 @lru_cache(2**17)

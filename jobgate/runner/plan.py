@@ -351,11 +351,10 @@ def _report(subject: Subject, sight: Sight, result: Outcome, blocked: str = "") 
     changed = f"changes of started tasks reach their pods when these are restarted: {', '.join(kept)}" if kept else ""
     growth = f"what the job asks for more than was released waits: {subject.growth}" if subject.growth else ""
     waiting, next_due = why_pods_wait(subject, sight)
-    progress = progress_of(subject, sight)
     reasons = filter(
         None, (blocked, subject.gate, growth, changed, unknown, uncreated, *waiting, unknown_action(subject))
     )
-    progress = replace(progress, blocked="; ".join(reasons))
+    progress = progress_of(subject, sight, blocked="; ".join(reasons))
     written = _status_written(subject, sight, progress, starting=progress.phase in _STARTING)
     yield from written
     if written:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from jobgate.jobs.progress import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
@@ -57,7 +58,12 @@ def _task(subject: Subject, sight: Sight, seen: TaskSeen) -> TaskProgress:
 
 
 def progress_of(
-    subject: Subject, sight: Sight, ends: RunPhase | None = None, reason: str = "", message: str = ""
+    subject: Subject,
+    sight: Sight,
+    ends: RunPhase | None = None,
+    reason: str = "",
+    message: str = "",
+    blocked: str = "",
 ) -> Progress:
     """Return how far a job is. If it ends now, or has ended, `ends` is its phase, with reason and message."""
     tasks, restarts = tasks_of(subject, sight), restarts_of(subject, sight)
@@ -70,6 +76,7 @@ def progress_of(
         generation=whole(subject.job.document["metadata"].get("generation")) or 0,
         reason=reason,
         message=phase_message,
+        blocked=blocked,
         restarts=restarts if limit is None else min(restarts, limit),
         attempt=subject.state.attempt,
         terminating=sum("deletionTimestamp" in metadata_of(pod) for pod in sight.observed.pods),

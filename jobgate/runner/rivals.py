@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from jobgate.jobs.runner import runner_of
 from jobgate.names import dns_subdomain
 from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
+from jobgate.selectors import LabelSelector, overlap, parsed
 from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
 
 #: Most Deployments, and most Leases, with an operator's name that are examined in a namespace.
@@ -29,10 +31,17 @@ MAX_EXAMINED: Final = 16
 DEPLOYMENTS: Final = Resource("deployments", "v1", "apps")
 
 
-async def rivals(kind: JobKind, cluster: ClusterClient, now: datetime, ignored: Iterable[str] = ()) -> list[str]:
-    """Return the running operators of a kind, for messages.
+async def rivals(
+    kind: JobKind,
+    cluster: ClusterClient,
+    now: datetime,
+    ignored: Iterable[str] = (),
+    here: tuple[str, LabelSelector] = ("", {}),
+) -> list[str]:
+    """Return the running operators of a kind, and runners of other installations, for messages.
 
-    `ignored` are Deployments and Leases that are known to be no operators, as `<namespace>/<name>`.
+    `ignored` are Deployments and Leases that are known to be no operators, as `<namespace>/<name>`. `here` is the
+    namespace of this runner, and the selector of the namespaces that it serves.
 
     Raises:
         ApiError: the API server rejects the request.
@@ -45,7 +54,9 @@ async def rivals(kind: JobKind, cluster: ClusterClient, now: datetime, ignored: 
             metadata = metadata_of(document)
             name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
             names = (name, *(_images(document) if resource == DEPLOYMENTS else ()))
-            matches = any(pattern in candidate for candidate in names for pattern in patterns)
+            matches = any(pattern in candidate for candidate in names for pattern in patterns) or (
+                namespace != here[0] and _runs(document, kind, here[1])
+            )
             if f"{namespace}/{name}" in ignored_names or not matches:
                 continue
             examined[namespace] += 1
@@ -59,6 +70,21 @@ async def rivals(kind: JobKind, cluster: ClusterClient, now: datetime, ignored: 
             if account and await _may_write_status(kind, cluster, namespace, account):
                 operators.append(f"{kind_name} {namespace}/{name}")
     return operators
+
+
+def _runs(deployment: Mapping[str, Any], kind: JobKind, selector: LabelSelector) -> bool:
+    """Return whether a Deployment is a runner of jobgate for a kind, which may serve the same namespaces."""
+    if (metadata_of(deployment).get("labels") or {}).get("app.kubernetes.io/component") != "runner":
+        return False
+    flags = [
+        text(flag).partition("=")[::2]
+        for _, container in objects(_template(deployment).get("containers"))
+        for flag in container.get("args") or ()
+    ]
+    served = LabelSelector()
+    with suppress(ValueError):  # it does not start, or understands more than this version
+        served = next((parsed(value) for flag, value in flags if flag == "--namespace-selector"), served)
+    return ("--run", kind.qualified_plural) in flags and overlap(selector, served)
 
 
 async def _may_write_status(kind: JobKind, cluster: ClusterClient, namespace: str, account: str) -> bool:

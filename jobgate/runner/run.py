@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
@@ -46,6 +46,7 @@ from jobgate.runner.reading import OBSERVED_ROOM, Caches, JobReader, Jobs, keep_
 from jobgate.runner.rivals import now, rivals
 from jobgate.runner.seen import COMMANDS, JobKey, Seen
 from jobgate.runner.uncreated import SELECTOR, UncreatedPods
+from jobgate.selectors import LabelSelector
 from jobgate.serving.reload import FileReloader
 
 #: The label `controller` of metrics.
@@ -91,7 +92,8 @@ class RunnerSettings:
         flows: whether the Jobs of JobFlows are created.
         notify: how the end of jobs is reported; None for never.
         server: returns how pods reach the runner's server, if there is one.
-        elastic_nodes: whether elastic jobs grow only as far as nodes have room; needs `queues`.
+        elastic_nodes: whether the room of nodes counts for elastic jobs; needs `queues`.
+        selector: of the namespaces whose jobs are run.
     """
 
     domain: str
@@ -107,6 +109,7 @@ class RunnerSettings:
     notify: NotifySettings | None = None
     server: Callable[[], ServerAccess | None] = lambda: None
     elastic_nodes: bool = False
+    selector: LabelSelector = field(default_factory=LabelSelector)
 
 
 class RunnerController:
@@ -189,11 +192,11 @@ class RunnerController:
         jobs = {kind.qualified_plural: followed_jobs(kind, of_a_job, room) for kind in self._kinds}
 
         def of_a_namespace(name: str) -> None:
-            if territory.is_terminating(name):
+            if settings.selector or territory.is_terminating(name):
                 for key in (key for key in known_jobs(jobs) if key[1] == name):
                     of_a_job(key)
 
-        territory = Territory(settings.namespace, of_a_namespace)
+        territory = Territory(settings.namespace, of_a_namespace, settings.selector)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         writes = self._cluster.paced(settings.requests_per_second)
@@ -243,10 +246,12 @@ class RunnerController:
             ApiError: the API server rejects the requests that find out whether one is.
         """
         for kind in self._kinds:
-            if operators := await rivals(kind, self._cluster, self._clock(), self._settings.ignored_operators):
+            ignored, here = self._settings.ignored_operators, (self._settings.namespace, self._settings.selector)
+            if operators := await rivals(kind, self._cluster, self._clock(), ignored, here):
                 raise OperatorRunning(
                     f"{kind.qualified_plural} is run by {', '.join(operators)}: stop it first, or leave out --run. If "
-                    "it does not run these jobs, name it with --ignore-operator"
+                    "it does not run these jobs, name it with --ignore-operator. If it is the runner of another "
+                    "installation, give both a --namespace-selector, of which no namespace matches both"
                 )
 
 

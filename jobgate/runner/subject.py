@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.crew import crew_of

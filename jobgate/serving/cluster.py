@@ -58,7 +58,8 @@ class ClusterView:
         self.access = PermissionCache(self._may, time.monotonic)
         self.reached = reached
         self._kubeconfig = kubeconfig
-        self._client: Any = None
+        #: The client of the API server; None while there is none.
+        self.client: Any = None
         room, entries = Room(ROOM), Room(ENTRIES_ROOM)
         self._jobs = [
             (
@@ -126,8 +127,8 @@ class ClusterView:
         """Keep everything up to date, until cancelled."""
         if not self.reached:
             return
-        self._client = await connected(self._kubeconfig)
-        async with self._client as client, asyncio.TaskGroup() as group:
+        self.client = await connected(self._kubeconfig)
+        async with self.client as client, asyncio.TaskGroup() as group:
             group.create_task(self.cache.run(client))
             for _, _, jobs in self._jobs:
                 group.create_task(jobs.run(client))
@@ -157,12 +158,12 @@ class ClusterView:
 
     async def _may(self, user: User, verb: str, resource: str, name: str, namespace: str) -> bool:
         """Return whether a user may do something with an object, by a SubjectAccessReview."""
-        if self._client is None:
+        if self.client is None:
             raise LookupError("not connected to a cluster")
         path, _, group = resource.split(".", 2)
         plural, _, subresource = path.partition("/")
         attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
-        return await is_allowed(self._client, user.name, user.groups, **attributes, name=name, namespace=namespace)
+        return await is_allowed(self.client, user.name, user.groups, **attributes, name=name, namespace=namespace)
 
     async def _fetch(self, kind: JobKind, digests: Digests, name: str, namespace: str) -> Read | None:
         """Read one job."""
@@ -171,9 +172,9 @@ class ClusterView:
 
     async def _job(self, kind: CustomKind, name: str, namespace: str) -> dict[str, Any] | None:
         """Read one job, as it is stored."""
-        if self._client is None:
+        if self.client is None:
             raise LookupError("not connected to a cluster")
-        job: dict[str, Any] | None = await self._client.get(Resource.parse(jobs_of(kind)), name, namespace)
+        job: dict[str, Any] | None = await self.client.get(Resource.parse(jobs_of(kind)), name, namespace)
         return job
 
 

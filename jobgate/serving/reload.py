@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
 from crdgen.reading import UnreadableManifest, read_value

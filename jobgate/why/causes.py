@@ -12,7 +12,6 @@ from jobgate.cluster import Resource
 from jobgate.cluster.events import EVENTS
 from jobgate.cluster.lease import LEASES
 from jobgate.doctor.observed import ClusterSnapshot, Ref
-from jobgate.installation.runner import LEASE
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.progress import RunPhase, TaskProgress
 from jobgate.jobs.runner import REPLACE_LOST_AFTER, runner_of
@@ -168,12 +167,13 @@ def _of_job(situation: Situation) -> Iterator[Cause]:
     document, subject, observed = situation.document, situation.subject, situation.observed
     metadata, status = metadata_of(document), mapping(document.get("status"))
     suspended = subject.suspended if subject else spec_of(document).get("suspend") is True
-    lease = situation.seen.get(LEASES, LEASE, situation.home)
+    names = {text(metadata_of(lease).get("name")): lease for lease in situation.seen.all(LEASES, situation.home) or ()}
+    held = next((name for name in names if name.endswith("-runner")), "")
     created = moment(metadata.get("creationTimestamp")) or LONG_AGO
     queue, message = text(labels_of(document).get(KUEUE_QUEUE)), _message(status)
     taken_up = status or observed.pods or later(created, GRACE) > observed.now
-    if (is_run(document) or (subject and not taken_up)) and lease is not None and not holder(lease, observed.now):
-        what = f"jobgate's runner is not running: nobody holds Lease {situation.home}/{LEASE}"
+    if (is_run(document) or (subject and not taken_up)) and held and not holder(names[held], observed.now):
+        what = f"jobgate's runner is not running: nobody holds Lease {situation.home}/{held}"
         yield Cause(Topic.RUNNER, what)
     elif not taken_up:
         fix = f"install its operator, or let jobgate run its kind: --run {situation.kind.qualified_plural}"
@@ -246,8 +246,11 @@ def _of_pods(situation: Situation, *, lacks_claims: bool) -> Iterator[Cause]:
         fix = cause.fix or "; ".join(fix for words, fix in REPORTED.items() if words in cause.what)
         end = moment(metadata_of(pod).get("deletionTimestamp"))
         if end and situation.sight and spec_of(pod).get("nodeName"):
-            when = f"{later(end, REPLACE_LOST_AFTER):%H:%M:%S} UTC by default, unless others can write to its volumes"
+            due = later(end, REPLACE_LOST_AFTER)
+            when = f"{due:%H:%M:%S} UTC by default, unless others can write to its volumes"
             detail = f"the runner replaces it at {when}"
+            if due < observed.now:
+                detail = f"the runner was to replace it at {when}, or its node answers"
         of_group = cause.topic is Topic.GANG and observed.groups
         if names and not of_group and not (lacks_claims and "persistentvolumeclaim" in cause.what.lower()):
             yield cause._replace(pods=names, fix=fix, detail=detail)

@@ -10,7 +10,6 @@ from jobgate.cluster.lease import LEASES
 from jobgate.doctor.jobs import resource_of
 from jobgate.doctor.look import CannotDiagnose, SnapshotReader
 from jobgate.doctor.observed import NotChecked, Ref
-from jobgate.installation.runner import LEASE
 from jobgate.jobs.kind import JobKind
 from jobgate.runner.lost import NODES
 from jobgate.runner.seen import CLAIMS, JOBS, PODS
@@ -36,7 +35,7 @@ async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace
         absent = f"there is no {name} in namespace {namespace} among {', '.join(refs)}"
         raise CannotDiagnose(several or unknown or absent)
     lists = (PODS, JOBS, EVENTS, CLAIMS, *PODGROUPS, *WORKLOADS)
-    await reader.gather(*(Ref(each, "", namespace) for each in lists), Ref(LEASES, LEASE, home), Ref(NODES))
+    await reader.gather(*(Ref(each, "", namespace) for each in lists), Ref(LEASES, "", home), Ref(NODES))
     situation = Situation(refs[jobs[0][0]][0], jobs[0][1], reader.seen, home)
     pending = [claim for claim in situation.all(CLAIMS) if mapping(claim.get("status")).get("phase") != "Bound"]
     classes = [text(spec_of(claim).get("storageClassName")) for claim in pending]

@@ -2,13 +2,13 @@
 
 import json
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from controlplane.client import ClusterApi
 from controlplane.plane import ControlPlane

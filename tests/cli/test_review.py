@@ -121,11 +121,38 @@ def test_packages_and_catalogue_are_listed_once(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_job_loads_no_other_kind() -> None:
-    text = "import sys; from jobgate.cli import main; main(['review', '-'], standalone_mode=False); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", text], input=SOUND, capture_output=True, text=True, check=False)
-    loaded = {name.split(".")[2] for name in done.stdout.split() if name.startswith("jobgate.kinds.")}
-    assert loaded == {"dijob"}
-    assert "crdgen.lint" not in done.stdout.split()
+    loaded = loaded_by("jobgate", "review", "-", text=SOUND)
+    assert {name.split(".")[2] for name in loaded if name.startswith("jobgate.kinds.")} == {"dijob"}
+
+
+#: Modules that are slow to load, and needed by few calls of these commands.
+SLOW = {"asyncio", "concurrent", "crdgen.cel", "crdgen.lint", "importlib.metadata", "logging", "ssl"}
+
+
+def loaded_by(module: str, *arguments: str, text: str = "") -> set[str]:
+    """Return the modules that a command loads, and the names of the dataclasses in our own."""
+    program = (
+        "import atexit, runpy, sys; from dataclasses import is_dataclass; atexit.register(lambda: print(*sys.modules, *("
+        "f'{name}:{each}' for name, part in sys.modules.items() if name.split('.')[0] in ('crdgen', 'jobgate', 'webhook')"
+        "for each, value in vars(part).items() if getattr(value, '__module__', '') == name and is_dataclass(value))));"
+        f"sys.argv = ['', *{arguments!r}]; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_review_loads_nothing_slow_that_it_does_not_need() -> None:
+    loaded = loaded_by("jobgate", "review", "-", text=SOUND)
+    assert {"jobgate.offline.judge", "msgspec"} <= loaded
+    assert loaded & SLOW == set()
+    assert [name for name in loaded if ":" in name] == []
+
+
+def test_the_linter_defines_no_dataclasses() -> None:
+    loaded = loaded_by("crdgen", "lint", "manifests/chart/jobgate/files/crds/batch.volcano.sh_jobs.yaml")
+    assert "crdgen.lint" in loaded
+    assert [name for name in loaded if ":" in name] == []
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda file: file.stem)

@@ -1,10 +1,10 @@
 """The desired objects of a job."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from jobgate.controller.desired import desired, unsupported
 from jobgate.plugins import CONFIG_MAP, Crew, Declared, Plugin

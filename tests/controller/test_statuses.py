@@ -36,7 +36,7 @@ class Trial:
 
     async def until(self, *conditions: Callable[[], bool]) -> None:
         """Work until the expected state is reached."""
-        statuses = Statuses(self.cluster, now=lambda: NOW)
+        statuses = Statuses(self.cluster, lambda _: True, now=lambda: NOW)
         working = asyncio.create_task(statuses.run(self.cluster))
         try:
             async with asyncio.timeout(30):

@@ -17,6 +17,7 @@ _ELSEWHERE = {
     "docs/reference/differences/sweep.md",
     "docs/reference/kinds/sweep.md",
     "docs/widget.md",
+    "tests/test_database.py",
     "tests/test_examples.py",
     "tests/test_rules.py",
 }

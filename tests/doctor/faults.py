@@ -10,9 +10,12 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from jobgate.doctor.observed import DEPLOYMENTS, PODS, Permission
+from jobgate.installation import Installation
+from jobgate.installation.objects import base
 from tests.doctor.world import (
     CONTROLLER,
     DIJOBS,
+    KINDS,
     ROTATOR,
     SERVER,
     SERVICE,
@@ -263,6 +266,13 @@ def converted_by_nobody(world: World) -> None:
     world.get("CustomResourceDefinition", DIJOBS)["spec"]["conversion"] = conversion
 
 
+def canary(world: World) -> None:
+    """Another installation, which serves the same namespaces."""
+    installation = Installation(name="canary", namespace="canary-system", external_name="canary.example", crds=False)
+    rendered = [one for group in base(KINDS, installation).values() for one in group]
+    world.put(*(one for one in rendered if one["kind"].endswith("WebhookConfiguration") or one["kind"] == "Service"))
+
+
 def old_api_server(world: World) -> None:
     world.version = "v1.29.14-gke.1"
 
@@ -327,6 +337,8 @@ FAULTS: Mapping[str, Planted] = {
     "an unnamed writer erases fields": Planted("fields-erased", "di-orchestrator has erased minReplicas, plugins", erased_fields),
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"contains {DIJOBS}", opted_out, round=Round.FIRST),
     "an operator has a webhook of its own": Planted("other-webhook", "also has rules for jobs.batch.volcano.sh", lambda world: _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE), round=Round.FIRST),
+    "another installation serves the same namespaces": Planted("installations-overlap", "dijobs.diengine.opendilab.org, jobflows.flow.volcano.sh, jobs.batch.volcano.sh and 3 more are also served by installation canary, in default", canary),
+    "a CRD is another installation's": Planted("crd-of-another-installation", "in namespace canary-system", crd("metadata labels jobgate.dev/installation-namespace", "canary-system")),
     "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),
     "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", gone("Service", SERVICE, SYSTEM), round=Round.SECOND),
     "the Service selects nothing": Planted("service-differs", 'is "server", must be "webhook"', field("Service", SERVICE, SYSTEM, "spec selector app.kubernetes.io/component", "server"), round=Round.FIRST),

@@ -45,7 +45,6 @@ from jobgate.doctor.observed import (
 )
 from jobgate.doctor.rights import dangerous, needed
 from jobgate.installation import Installation
-from jobgate.installation.configurations import NAME
 from jobgate.installation.definitions import definition
 from jobgate.installation.installation import LABELS
 from jobgate.installation.objects import base
@@ -147,14 +146,14 @@ class World:
 
     def entry(self, kind: str, name: str) -> dict[str, Any]:
         """An entry of a configuration, by the beginning of its name."""
-        found = self.get(f"{kind}WebhookConfiguration", NAME)["webhooks"]
+        found = self.get(f"{kind}WebhookConfiguration", self.installation.name)["webhooks"]
         return next(one for one in found if one["name"].startswith(name))
 
     def entries(self) -> list[dict[str, Any]]:
         return [
             one
             for kind in ("Mutating", "Validating")
-            for one in self.get(f"{kind}WebhookConfiguration", NAME)["webhooks"]
+            for one in self.get(f"{kind}WebhookConfiguration", self.installation.name)["webhooks"]
         ]
 
     def serve(self, generation: Generation, bundle: bytes | None = None) -> None:

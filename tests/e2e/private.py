@@ -11,7 +11,7 @@ from controlplane.plane import ControlPlane
 from controlplane.webhook import CONFIGURATIONS, InstalledWebhook
 from jobgate.installation import Installation, objects
 from jobgate.installation.definitions import definition
-from jobgate.jobs.kind import JobKind
+from jobgate.jobs.kind import CustomKind
 from jobgate.kinds import ENTRY_POINT, built_in
 from webhook import Registry
 
@@ -26,7 +26,7 @@ class PrivateWebhook(InstalledWebhook):
     """
 
     def __init__(
-        self, plane: ControlPlane, folder: Path, settings: Sequence[str] = (), kinds: Iterable[JobKind] = ()
+        self, plane: ControlPlane, folder: Path, settings: Sequence[str] = (), kinds: Iterable[CustomKind] = ()
     ) -> None:
         super().__init__(plane, folder, settings)
         self.namespace = new_namespace(plane.client, {"jobgate.dev/admission": "disabled"})

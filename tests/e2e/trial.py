@@ -3,8 +3,9 @@
 A Volcano Job in two versions, as of an older jobgate and of this one, and a DIJob.
 """
 
-from dataclasses import replace
 from typing import Annotated
+
+from msgspec.structs import replace
 
 from crdgen import Atomic, Int32, MinItems, Model, Names, PodTemplate, Version
 from jobgate.jobs.binding import bind

@@ -257,7 +257,7 @@ async def test_a_dropped_item_is_kept_once_there_is_room(
     informers = (
         ClusterView(installed(), reached=False).cache.informers
         if of_server
-        else Statuses(MemoryCluster()).cache.informers
+        else Statuses(MemoryCluster(), lambda _: True).cache.informers
     )
     known = informers[RESOURCES[NAMESPACED]]
     # While a list is read, removed objects still count, so the list is read once more.

@@ -56,6 +56,24 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "monitoring": True,
         "monitor_labels": {"release": "prometheus"},
     },
+    "a second installation": {
+        "name": "canary",
+        "namespace": "canary-system",
+        "namespace_selector": {
+            "matchLabels": {"channel": "canary"},
+            "matchExpressions": [{"key": "team", "operator": "In", "values": ["a", "b"]}],
+        },
+        "object_selector": {"matchExpressions": [{"key": "channel", "operator": "Exists"}]},
+        "secrets_in": ("ada",),
+        "monitoring": True,
+    },
+    "a second installation that runs jobs, with the CRDs": {
+        "name": "canary",
+        "namespace": "canary-system",
+        "namespace_selector": {"matchLabels": {"channel": "canary"}},
+        "run": ("dijobs.diengine.opendilab.org", "jobs.batch.volcano.sh"),
+        "crds": True,
+    },
     "the runner, with queues": {
         "run": ("dijobs.diengine.opendilab.org",),
         "queues": 'queues:\n- name: a  # {{ b }} 100%\n  quota: {"pods": 1}\n',
@@ -152,6 +170,9 @@ def test_the_crd_of_a_kind_in_several_versions_is_converted_by_the_release(helm:
         ({"rotation": "never"}, "rotation"),
         ({"caBundle": "PEM"}, "rotation"),
         ({"queueing": "slurm"}, "queueing"),
+        ({"name": "My_Name"}, "name"),
+        ({"namespaceSelector": {"matchLabel": {"a": "b"}}}, "matchLabel"),
+        ({"objectSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}}, "operator"),
     ],
 )
 def test_the_schema_rejects_what_an_installation_would(helm: Path, values: dict[str, Any], message: str) -> None:

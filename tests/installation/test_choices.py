@@ -60,6 +60,16 @@ def test_without_a_kind_there_is_nothing_to_install() -> None:
         ({"plugins": {"shh": False}}, "'shh' is not a known plugin"),
         ({"ca_bundle": b"PEM"}, "caBundle requires rotation none"),
         ({"replicas": 0}, "greater than or equal to 1"),
+        ({"name": "canary"}, "installation canary needs a namespace of its own, for example canary-system"),
+        (
+            {"object_selector": {"matchLabels": {"a": "b"}}, "run": (NAMES[0],)},
+            "objectSelector may not be set with run",
+        ),
+        ({"namespace_selector": {"matchLabel": {}}}, "Extra inputs are not permitted"),
+        (
+            {"namespace_selector": {"matchExpressions": [{"key": "a", "operator": "In"}]}},
+            "must have at least one value",
+        ),
         ({"forgetful_writers": ("admin",)}, "should match pattern"),
     ],
 )
@@ -183,7 +193,7 @@ def test_the_rotation_takes_what_it_is_told(command: list[str]) -> None:
     result = arguments("jobgate-certificates", cluster_domain="svc.grid.example", conversion_crds=("a.b.example",))
     known = {option for parameter in certs_group.commands[command[1]].params for option in parameter.opts}
     options = {one.partition("=")[0] for one in result[2:]}
-    assert options <= (known | ({"--health-port"} if command[1] == "rotate" else set()))
+    assert options <= (known | ({"--health-port", "--lease-name"} if command[1] == "rotate" else set()))
 
 
 def test_settings_of_a_kind_are_mounted_where_the_server_is_told_that_they_are() -> None:

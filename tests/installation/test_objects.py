@@ -1,12 +1,12 @@
 """What is installed: the names that others rely on, and what must never be in it."""
 
 import base64
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from crdgen import Model, size
 from jobgate import podchecks

@@ -1,9 +1,9 @@
 """The rights of the server: to read what it looks up, and nothing else."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from jobgate.installation import Installation, objects
 from jobgate.installation.roles import watched

@@ -91,6 +91,18 @@ def test_nodes_are_listed_only_if_their_room_counts(queues: str, on: bool, lists
     assert ("--elastic-nodes" in str(deployed)) is lists
 
 
+def test_only_kinds_that_own_jobs_let_the_runner_block_their_deletion() -> None:
+    run = tuple(kind.qualified_plural for kind in built_in())
+    rendered = objects(installed(), Installation(run=run))
+    (role,) = (
+        each for each in rendered if each["kind"] == "ClusterRole" and each["metadata"]["name"] == "jobgate-runner"
+    )
+    resources = {resource for rule in role["rules"] for resource in rule["resources"]}
+    assert "jobflows/finalizers" in resources
+    assert "jobtemplates/status" in resources
+    assert "jobtemplates/finalizers" not in resources
+
+
 def test_the_server_of_dijobs_is_installed_only_if_it_is_asked_for() -> None:
     run = ("dijobs.diengine.opendilab.org",)
     without, served = (

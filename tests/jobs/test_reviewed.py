@@ -102,7 +102,7 @@ def used_by(kind: JobKind, document: Json, annotations: Mapping[str, str]) -> se
     metadata = {**document["metadata"], "name": "train", "namespace": "team", "uid": "1", **marks}
     document = {**document, "metadata": Recording(metadata, "metadata", used)}
     every = copy(kind)
-    object.__setattr__(every, "plain", lambda _: False)  # so that all rules are called
+    vars(every)["accepted"] = lambda _: None  # so that all rules are called
     kinds = Registry([every])
     for settings in SETTINGS:
         for phase in Phase:

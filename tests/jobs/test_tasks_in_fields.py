@@ -1,12 +1,16 @@
 """A kind with a field for each task, and no list or map of them."""
 
+import re
 from copy import deepcopy
-from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+import yaml
+from msgspec.structs import replace
 
 from crdgen import CustomResource, Doc, Int32, Model, Names, PodTemplate, Version
+from jobgate.api import Registry, ReviewOptions, judge
 from jobgate.jobs.binding import bind
 from jobgate.jobs.context import Context
 from jobgate.jobs.defaults import limit_what_is_not_shared
@@ -106,6 +110,20 @@ def test_defaults_reach_each_task() -> None:
     template = defaulted(KIND, document, Context(namespace="default")).value["spec"]["parameterServers"]["template"]
     assert template["spec"]["containers"][0]["resources"]["limits"] == {"example.com/gpu": 1}
     assert template["metadata"]["annotations"] == {ANNOTATION: "ClusterPrerequisite/a"}
+
+
+def test_the_documented_kind_denies_the_documented_job_for_the_documented_faults() -> None:
+    page = Path("docs/how-to/tasks-in-fields.md").read_text(encoding="utf-8")
+    code, document, faults = re.findall(r"^```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    documented: dict[str, Any] = {"__name__": "trainings"}
+    exec(compile(code, "tasks-in-fields.md", "exec", dont_inherit=True), documented)
+    options = ReviewOptions(Registry([documented["TRAINING"]]))
+    denied = judge(yaml.safe_load(document), options).status
+    assert denied is not None
+    causes = denied["details"]["causes"]
+    assert [f"{cause['field']}: {cause['message']}" for cause in causes] == faults.splitlines()
+    good = job(chief=role()) | {"kind": "Training"}
+    assert judge(good, options).status is None
 
 
 def test_a_kind_says_which_fields_are_tasks() -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from crdgen import CustomResource, Doc, Model, Names, Version
+from crdgen import CustomResource, Doc, Duration, Model, Names, Version
 from jobgate.api import Cause, Context, Forbidden, Object, Operator, bind, rule
 from jobgate.installation import Installation, objects
 from jobgate.jobs.kind import CustomKind, JobKind
@@ -21,6 +21,7 @@ class TopicSpec(Model):
     """A topic of messages."""
 
     partitions: Annotated[int, Field(ge=1), Doc("Number of partitions.")] = 1
+    retention: Annotated[Duration | None, Doc("How long messages are kept.")] = None
     compacted: Annotated[bool, Doc("Whether only the last message of each key is kept.")] = False
 
 
@@ -36,7 +37,20 @@ def compacted_topics_have_one_partition(topic: Object[TopicSpec], _: Context) ->
 
 
 TOPIC = bind(resource(), rules=(compacted_topics_have_one_partition,))
-KINDS = Registry([*built_in(), TOPIC])
+
+
+@rule()
+def zones_are_in_no_namespace(_: Object[TopicSpec], context: Context) -> Any:
+    """The context of an object of the cluster has no namespace."""
+    if context.namespace:
+        yield Forbidden("metadata.namespace", f"must be empty, not {context.namespace}")
+
+
+ZONE = bind(
+    CustomResource("example.com", Names(kind="Zone"), (Version("v1", spec=TopicSpec),), scope="Cluster"),
+    rules=(compacted_topics_have_one_partition, zones_are_in_no_namespace),
+)
+KINDS = Registry([*built_in(), TOPIC, ZONE])
 OPTIONS = ReviewOptions(KINDS)
 
 
@@ -55,12 +69,18 @@ def test_it_is_no_kind_of_jobs() -> None:
     [
         ({"partitions": 4}, []),
         ({"partitions": 4, "compacted": True}, ["spec.partitions: Forbidden: must be 1 if the topic is compacted"]),
+        ({"retention": "7d"}, ['spec.retention: Invalid value: "7d": must be a duration, such as 30s or 1h30m']),
+        ({"retention": "168h"}, []),
         ({"partitions": 0}, ["spec.partitions: Invalid value: 0: must be at least 1"]),
     ],
 )
 def test_it_is_reviewed(spec: dict[str, Any], causes: list[str]) -> None:
     findings = [finding for _, finding in judge(topic(**spec), OPTIONS).findings]
     assert [str(finding) for finding in findings if isinstance(finding, Cause)] == causes
+
+
+def test_an_object_of_the_cluster_is_in_no_namespace() -> None:
+    assert judge({**topic(), "kind": "Zone"}, OPTIONS).findings == ()
 
 
 def test_valid_objects_are_accepted_by_the_fast_check() -> None:

@@ -1,9 +1,9 @@
 """Warnings about the operator of a kind are not given if jobgate itself runs the jobs."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from jobgate.jobs.binding import bind
 from jobgate.jobs.context import Settings

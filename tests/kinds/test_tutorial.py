@@ -2,9 +2,7 @@
 
 import os
 import re
-import runpy
 import secrets
-import shlex
 import shutil
 import subprocess
 import sys
@@ -25,38 +23,30 @@ from crdgen.cli import main as crdgen
 from jobgate.cli import main
 from jobgate.installation.definitions import definition
 from jobgate.installation.handbook import page
-from jobgate.jobs.kind import JobKind, job_kinds
+from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import STATE
 from jobgate.kinds import ENTRY_POINT, built_in, installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
 from tests.corpus import announced, holds
+from tests.kinds.tutorials import Tutorial, files_of, printed
 from tests.runner.world import World, stored
 from webhook import Operation, Registry
 
 PACKAGE = Path("examples/own-kind")
-TEXT = Path("docs/tutorials/writing-a-kind.md").read_text(encoding="utf-8")
+TUTORIAL = Tutorial("writing-a-kind.md", "examples/own-kind", "sweepjob", "SweepJob")
+TEXT, FILES = TUTORIAL.text, TUTORIAL.files
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SWEEPS = "/apis/example.com/v1/namespaces/default/sweepjobs"
-#: The files, each in a fenced block below a line that is its name; and the sessions, each a block of `console`.
-FILES = dict(re.findall(r"^`([\w./-]+)`\n\n```(?:python|toml|yaml)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
-SESSIONS = re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-#: The commands with what they print, but for those that need a cluster.
-COMMANDS = [
-    (command, shown)
-    for session in SESSIONS
-    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
-    if not command.startswith("kubectl ")
-]
 FEWER_LINES_THAN = 200
-#: What `jobgate new kind` writes for every kind, and the page does not quote.
-WRITTEN = (
+#: What `jobgate new kind` writes for every kind, and the page does not quote, or not whole.
+WRITTEN = {
     ".dockerignore",
     ".github/workflows/test.yaml",
     ".gitignore",
     "Dockerfile",
     "pyproject.toml",
     "tests/test_examples.py",
-)
+}
 NEW = ("new", "kind", "SweepJob", "--version", "v1")
 
 
@@ -67,37 +57,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the package is installed, built from its current files."""
-    site = tmp_path_factory.mktemp("site")
-    uv = Path(sys.executable).with_name("uv")
-    flags = ("--quiet", "--offline", "--no-deps", "--no-build-isolation", "--python", sys.executable)
-    subprocess.run([uv, "pip", "install", *flags, "--target", site, folder], check=True)
-    return site
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the package is installed."""
+    return tmp_path_factory.mktemp("site")
 
 
 @pytest.fixture(scope="module")
 def kind(site: Path) -> Iterator[JobKind]:
-    """The kind, found as any installed package's is."""
-    with pytest.MonkeyPatch.context() as patch:
-        # Another test may have imported the package from its folder.
-        for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
-            patch.delitem(sys.modules, module)
-        patch.syspath_prepend(str(site))
-        yield next(kind for kind in job_kinds(installed()) if kind.kind == "SweepJob")
-        for module in [name for name in sys.modules if name.partition(".")[0] == "sweepjob"]:
-            del sys.modules[module]
-
-
-def printed(command: str) -> str:
-    """Return what a command prints: our own programs run in this process, whose start they would cost otherwise."""
-    program, *arguments = shlex.split(command.removesuffix(" 2>/dev/null"))
-    if program == "jobgate":
-        return CliRunner().invoke(main, arguments).stdout
-    if program == "python":
-        runpy.run_path(arguments[0])
-        return ""
-    return subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout
+    """The kind of the installed package."""
+    with TUTORIAL.installed(site) as kind:
+        assert isinstance(kind, JobKind)
+        yield kind
 
 
 def document(name: str) -> Any:
@@ -109,10 +79,8 @@ def verdict(name: str, kind: JobKind, **circumstances: Any) -> Verdict:
     return judge(document(name), ReviewOptions(kinds=installed(), **circumstances))
 
 
-def test_the_page_quotes_the_package(folder: Path) -> None:
-    for name, text in FILES.items():
-        assert (PACKAGE / name).read_text(encoding="utf-8").startswith(text), f"{PACKAGE / name} and the page differ"
-    assert _files(PACKAGE) == {*FILES, *WRITTEN, "README.md"}
+def test_the_page_quotes_the_package() -> None:
+    TUTORIAL.quotes_its_package(WRITTEN)
 
 
 def test_the_package_is_one_that_the_command_writes(tmp_path: Path) -> None:
@@ -120,13 +88,7 @@ def test_the_package_is_one_that_the_command_writes(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, [*NEW, "--directory", str(folder)]).exit_code == 0
     for name in WRITTEN:
         assert (PACKAGE / name).read_text(encoding="utf-8") == (folder / name).read_text(encoding="utf-8"), name
-    assert {name for name in _files(folder) if "/denied/" not in name} <= _files(PACKAGE)
-
-
-def _files(folder: Path) -> set[str]:
-    cached = {"__pycache__", ".ruff_cache", ".mypy_cache", ".pytest_cache"}
-    files = {file.relative_to(folder) for file in folder.rglob("*") if file.is_file()}
-    return {str(file) for file in files if not cached & set(file.parts)}
+    assert {name for name in files_of(folder) if "/denied/" not in name} <= files_of(PACKAGE)
 
 
 def test_an_entry_point_names_the_kind(kind: JobKind, site: Path) -> None:
@@ -146,13 +108,8 @@ def test_the_kind_takes_one_folder_and_fewer_lines_than_promised() -> None:
         "runner.py",
         "__init__.py",
     }
-    assert sum(bool(line.strip()) for text in kind.values() for line in text.splitlines()) < FEWER_LINES_THAN
+    assert TUTORIAL.lines() < FEWER_LINES_THAN
     assert f"less than {FEWER_LINES_THAN} lines of Python" in TEXT
-
-
-def test_each_block_is_a_file_a_session_or_a_command_that_is_not_run() -> None:
-    assert len(re.findall(r"^```\w+$", TEXT, re.MULTILINE)) == len(FILES) + len(SESSIONS) + TEXT.count("\n```sh\n")
-    assert COMMANDS
 
 
 def test_its_schema_is_one_that_the_api_server_takes(kind: JobKind) -> None:
@@ -222,7 +179,7 @@ def test_its_page_tells_each_default_and_each_rule(kind: JobKind) -> None:
 @pytest.mark.usefixtures("kind")
 def test_what_the_tutorial_shows_is_what_its_commands_print(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    for command, shown in COMMANDS:
+    for command, shown in TUTORIAL.commands:
         assert printed(command) == shown, command
 
 
@@ -287,7 +244,7 @@ def test_trials_are_added_while_the_sweep_is_suspended_only(kind: JobKind, suspe
 
 
 def test_the_tutorials_use_the_stable_surface_only() -> None:
-    texts = [*(file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py"))]
+    texts = [*(file.read_text(encoding="utf-8") for file in Path("examples").glob("own-*/**/*.py"))]
     for page_ in Path("docs/tutorials").glob("*.md"):
         texts += re.findall(r"^```python\n(.*?)^```$", page_.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     imported = {name for text in texts for name in re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)}

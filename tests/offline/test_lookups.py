@@ -133,7 +133,7 @@ UNKNOWN = (
     "name one with it, or --context FILE"
 )
 NO_BROKER = (
-    "partitions_are_those_of_the_broker: not checked: brokers.v2.example.com 'main' is not among the files: "
+    "partitions_are_those_of_the_broker: not checked: brokers.v2.example.com 'default/main' is not among the files: "
     "name one with it, or --context FILE"
 )
 MISSING = 'the_class_exists: spec.storageClass: Not found: "fast": no such class'

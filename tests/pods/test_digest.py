@@ -3,11 +3,11 @@
 import gc
 import logging
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from jobgate.cluster import Informer, Page, Resource
 from jobgate.controller.desired import desired

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from jobgate.jobs.members import Claim
 from jobgate.kinds.dijob import DIJOB
@@ -274,8 +275,6 @@ async def test_a_job_that_is_too_large_is_so_when_it_is_asked_for_too() -> None:
 async def test_a_pod_that_has_other_facts_is_of_another_job_and_one_that_has_more_is_ahead(
     facts: dict[str, str], expected: LookupResult
 ) -> None:
-    from dataclasses import replace  # noqa: PLC0415
-
     known: Any = Known(job())
     known.digests["train"] = replace(known.digests["train"], facts={"id": "a"})
     cluster = Cluster()

@@ -1,7 +1,8 @@
 """A kind of job with the fields that shared rules read, and its jobs: a case shows only what matters."""
 
-from dataclasses import replace
 from typing import Annotated, Any
+
+from msgspec.structs import replace
 
 from crdgen import Atomic, CustomResource, Int32, Model, Names, OpenPodTemplate, PreserveUnknown, Version
 from jobgate.jobs.binding import bind

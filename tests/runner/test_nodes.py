@@ -82,7 +82,7 @@ async def test_a_pod_finds_room_on_one_node_that_takes_it(nodes: Any, pods: Any,
 async def test_pods_that_are_not_bound_yet_have_their_place_before_any_grows() -> None:
     known = await filled([node("a", "5")], [pod("x", "a", "1")])
     demand = Demand({}, {}, sizes={"work": 3}, shapes={"work": shape_of(asks("1"))})
-    assert fitting(known.places([(demand, [])]), asks("1")) == 1
+    assert fitting(known.places([("job", demand, [])]), asks("1")) == 1
 
 
 async def test_nothing_fits_while_nodes_are_not_known() -> None:
@@ -96,7 +96,7 @@ async def test_room_follows_pods_that_come_and_go() -> None:
         await known.pods._take(change, foreign)
         assert fitting(known.places([]), asks("1")) == count
     assert not known._used
-    assert not known._bound
+    assert not known._crews
 
 
 async def test_a_decision_with_2000_nodes_and_20000_pods_takes_a_fraction_of_a_second() -> None:

@@ -1,13 +1,13 @@
 """Objects of a job: names, hosts and variables as the kind's operator has them, and valid fields of a batch Job."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from controlplane.operators import dijob as di
 from controlplane.operators import mxjob as mx

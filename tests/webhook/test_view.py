@@ -1,11 +1,11 @@
 """Typed views of objects that fit their model, and of objects that do not."""
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 from pydantic import Field
 
 from tests.webhook.kind import CREW, Bounds, Model, Part, Role, Spec

@@ -35,9 +35,11 @@ def answer(
     refs = {Ref(resource, "", "" if resource == NODES else "lab"): value for resource, value in found.items()}
     stored = {
         Ref(CLASSES, "fast"): objects.get("storage"),
-        Ref(LEASES, "jobgate-runner", HOME): objects.get("lease", LEASE),
     }
     missing: dict[Ref, Any] = {Ref(resource, "", "lab"): [] for resource in (EVENTS, CLAIMS, *WORKLOADS)}
+    held = objects.get("lease", LEASE)
+    named = {**held, "metadata": {"name": "canary-runner"}} if isinstance(held, dict) else held
+    missing[Ref(LEASES, "", HOME)] = [named] if isinstance(named, dict) else named
     missing[Ref(NODES)] = NotChecked("this account cannot list nodes")
     seen = ClusterSnapshot(stored, _Lists({**missing, **refs}), clock=Reading(NOW, timedelta()))
     of = kind or KINDS.get(world.job["apiVersion"], world.job["kind"])
@@ -127,8 +129,8 @@ def test_a_job_that_nobody_has_taken_up_names_what_to_install() -> None:
         (LEASE, False),
         ({"spec": {**LEASE["spec"], "renewTime": stamp(START)}}, True),
         ({"spec": {**LEASE["spec"], "holderIdentity": ""}}, True),
-        (None, False),
-        (NotChecked("this account cannot get leases"), False),
+        ([], False),
+        (NotChecked("this account cannot list leases"), False),
     ],
     ids=["held", "expired", "given back", "of another name", "not readable"],
 )
@@ -352,12 +354,23 @@ def test_a_pod_that_a_finalizer_keeps_names_it() -> None:
     assert found.endswith("deleted, and has not ended: finalizer example.com/keep keeps it")
 
 
-def test_a_pod_on_a_lost_node_says_when_it_is_replaced() -> None:
+@pytest.mark.parametrize(
+    ("hours", "detail"),
+    [
+        (0, "the runner replaces it at 00:05:30 UTC by default, unless others can write to its volumes"),
+        (
+            1,
+            "the runner was to replace it at 23:05:30 UTC by default, unless others can write to its volumes, or its node",
+        ),
+    ],
+)
+def test_a_pod_on_a_lost_node_says_when_it_is_replaced(hours: int, detail: str) -> None:
     world = settled(dijob(task(1)))
     world.pod()["spec"]["nodeName"] = "n0"
+    world.now -= timedelta(hours=hours)
     world.leave([world.pod()])
     (cause,) = [cause for cause in answer(world).causes if cause.topic == "deletion"]
-    assert cause.detail.startswith("the runner replaces it at 00:05:30 UTC")
+    assert cause.detail.startswith(detail)
 
 
 def test_a_task_names_the_tasks_that_it_waits_for_and_how_far_they_are() -> None:

@@ -6,6 +6,7 @@
 - `connection`, `reader`: HTTP; `body`, `answer`: the bytes that are read and written
 - `endpoint`: answers each request in its turn; `review_thread`: large objects in a thread
 - `deadline`: how long the caller waits
+- `reviews`: the last reviews; `offer`: offers them on the plain port
 - `probes`, `metrics`, `log`, `spans`: for those who run the server; `product`: its name
 """
 

@@ -49,6 +49,11 @@ def rendered(
     return b"%bContent-Length: %d\r\n\r\n%b" % (start, len(body), b"" if bare else body)
 
 
+def streamed(media: str) -> bytes:
+    """Return the head of an answer without a length, which is not stored."""
+    return _start(200, media, close=True, second=int(time.time())) + b"Cache-Control: no-store\r\n\r\n"
+
+
 @lru_cache(maxsize=64)
 def _start(code: int, media: str, close: bool, second: int) -> bytes:  # `second` is a key of the cache
     lines = [
@@ -59,10 +64,19 @@ def _start(code: int, media: str, close: bool, second: int) -> bytes:  # `second
     return "\r\n".join([*lines, *(["Connection: close"] if close else []), ""]).encode()
 
 
-def review(uid: str, response: Response | None, hint: str = "") -> bytes:
-    """Return the AdmissionReview of a response, or one that allows if there is no response."""
+def patch(response: Response | None) -> bytes:
+    """Return the JSON of the patch of a response; empty if there is none."""
+    return orjson.dumps(response.patch) if response is not None and response.patch else b""
+
+
+def review(uid: str, response: Response | None, hint: str = "", changes: bytes | None = None) -> bytes:
+    """Return the AdmissionReview of a response, or one that allows if there is no response.
+
+    `changes` is the JSON of its patch, if that is known.
+    """
     if response is None or not (response.findings or response.later):
-        end = b"" if response is None or not response.patch else _PATCH % b64encode(orjson.dumps(response.patch))
+        changes = patch(response) if changes is None else changes
+        end = _PATCH % b64encode(changes) if changes else b""
         return _ALLOWED % (orjson.dumps(uid), end)
     return orjson.dumps(response.to_review(hint))
 

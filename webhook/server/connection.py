@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar, cast
 
-from webhook.server.answer import CONTINUE, TEXT, rendered
+from webhook.server.answer import CONTINUE, TEXT, rendered, streamed
 from webhook.server.body import CLIENT_LEFT, BadRequest, Body, BufferedBytes, Rejection, too_large
 from webhook.server.connections import Connections, ConnState
 from webhook.server.reader import UNREADABLE, RequestHead, RequestReader
@@ -22,6 +22,8 @@ from webhook.server.session import Closed, Failure, Session, failure
 LINGER, LINGER_SIZE = 1.0, 8 * 1024 * 1024 + 64 * 1024
 #: Seconds that a client has to read the last answer.
 CLOSE_TIME = 10.0
+#: Seconds that a client has to read a part of a stream.
+STREAM_TIME = 30.0
 #: Most bytes of a handshake. The first message of a client has about 2 KiB; OpenSSL would hold 128 KiB of each.
 HELLO = 16 * 1024
 #: Most bytes that are read of further requests while one is answered.
@@ -282,6 +284,21 @@ class Connection(asyncio.Protocol, Generic[E]):
             self._close()
         elif self.deadline == 0.0:  # otherwise the client does not read the answer: see `pause_writing`
             self._go_on()
+
+    def begin_stream(self, media: str) -> None:
+        """Begin an answer of many parts, whose end is the end of the connection."""
+        self._close_after = True
+        self.stream(streamed(media))
+
+    def stream(self, part: bytes) -> None:
+        """Send the next part of a stream; the client has some time to read it."""
+        self._write(part)
+        self._connections.move(self, ConnState.BUSY, self.loop.time() + STREAM_TIME)
+
+    @property
+    def has_read(self) -> bool:
+        """Whether the client has read the last part of a stream."""
+        return self._transport is not None and not self._transport.get_write_buffer_size()
 
     def _go_on(self) -> None:
         """Begin the next request with the bytes of it that have arrived."""

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +34,9 @@ from webhook.server.review_thread import ReviewThread
 from webhook.server.session import Failure
 from webhook.server.spans import OpenTelemetry
 from webhook.trace import CURRENT, Trace
+
+if TYPE_CHECKING:
+    from webhook.server.reviews import KeptReview, KeptReviews
 
 #: Seconds of the caller's time that are reserved for the way back.
 MARGIN = 0.2
@@ -85,7 +88,8 @@ class Call(Struct, eq=False):
         left: whether the client has left.
         body: the body, from its arrival until it is decoded.
         size: the size of the body in bytes; -1 until it has arrived.
-        request: the request, once it is read; without its objects.
+        request: the request, once it is read; without its objects, unless reviews are kept and it has no answer yet.
+        kept: the review to keep, once there is an answer.
     """
 
     connection: Connection[Call]
@@ -101,6 +105,7 @@ class Call(Struct, eq=False):
     body: bytes = b""
     size: int = -1
     request: Request | ConversionRequest | None = None
+    kept: KeptReview | None = None
 
     def fields(self, **answered: Any) -> dict[str, Any]:
         """Return the fields of its log line: who, what, where, but nothing of the object itself."""
@@ -143,6 +148,8 @@ class Endpoint(Generic[S]):
         lacking: returns what is wrong with the certificate; empty if nothing is.
         impaired: what does not work although the server is ready, a sentence each; by default the kinds that it lacks.
         spans: records a span for each request; None without traces.
+        reviews: the reviews that are kept; None if none are.
+        may_read: returns the HTTP status for the token of who asks for them; None if nobody may read them.
         draining: whether each answer closes its connection.
         held: the bytes of bodies that it holds.
         in_flight: the number of requests that are read or answered.
@@ -177,6 +184,8 @@ class Endpoint(Generic[S]):
         self.lacking: Callable[[], str] = lambda: ""
         self.impaired: Sequence[str] = kinds.lacking
         self.spans: OpenTelemetry | None = None
+        self.reviews: KeptReviews | None = None
+        self.may_read: Callable[[str], Awaitable[int]] | None = None
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0
         #: The metrics of each path that has been called.
@@ -309,7 +318,8 @@ class Endpoint(Generic[S]):
                 raise BadRequest(400, Rejection.ENVELOPE, str(error)) from None
             call.body = b""
             # The objects are freed after their review, by the thread of the review.
-            call.request = replace(admission, document=None, old_document=None)
+            keeps = self.reviews is not None
+            call.request = admission if keeps else replace(admission, document=None, old_document=None)
             if call.route.review is not None:
                 return call.route.review(admission)
             if call.route.kind is not None and (needed := self.needs(call.route.kind, admission)) is not None:
@@ -392,13 +402,20 @@ class Endpoint(Generic[S]):
 
     def _encode(self, call: Call, outcome: Outcome) -> tuple[Outcome, bytes]:
         """Return an outcome and its bytes; or the exception, if a rule yielded something that cannot be written."""
+        request = call.request
+        if self.reviews is not None and isinstance(request, Request):
+            call.request = replace(request, document=None, old_document=None)
         if isinstance(outcome, BaseException):
             return outcome, b""
         try:
-            assert call.request is not None
+            assert request is not None
             if isinstance(outcome, Conversion):
                 return outcome, answer.conversion(outcome)
-            return outcome, answer.review(call.request.uid, outcome, self.product.hint)
+            changes = answer.patch(outcome)
+            if self.reviews is not None and outcome is not None and call.route is not None:
+                assert isinstance(request, Request)
+                call.kept = self.reviews.entry(request, outcome, call.route.phase or "", call.size, changes)
+            return outcome, answer.review(request.uid, outcome, self.product.hint, changes)
         except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
             return error, b""
 
@@ -415,6 +432,8 @@ class Endpoint(Generic[S]):
             return
         verdict = _verdict(outcome)
         call.metrics.reviewed(verdict, outcome)
+        if call.kept is not None and self.reviews is not None:
+            self.reviews.add(call.kept, (time.perf_counter() - call.started) * 1000)
         fields = {
             "allowed": outcome is None or outcome.allowed,
             "verdict": verdict,

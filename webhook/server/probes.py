@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
@@ -24,6 +24,9 @@ from webhook.server.listener import Listener
 from webhook.server.reader import RequestHead
 from webhook.server.session import Failure
 
+if TYPE_CHECKING:
+    from webhook.server.offer import Offer
+
 #: Seconds between two heartbeats of the event loop, and seconds without one after which it counts as dead: longer than
 #: any review, so that a busy server is not restarted.
 BEAT, DEAD = 1.0, 30.0
@@ -35,7 +38,7 @@ class _Probe:
     wanted, left = 0.0, False
 
     def __init__(self, connection: Connection[_Probe], head: RequestHead) -> None:
-        self.connection = connection
+        self.connection, self.head = connection, head
         self.method, self.path = head.method, head.path.partition("?")[0]
 
 
@@ -45,7 +48,11 @@ class Answers:
     draining = False
 
     def __init__(
-        self, not_ready: Callable[[], str], exposition: Callable[[], bytes], lacking: Iterable[str] = ()
+        self,
+        not_ready: Callable[[], str],
+        exposition: Callable[[], bytes],
+        lacking: Iterable[str] = (),
+        offer: Offer | None = None,
     ) -> None:
         """Take two functions, which are called in the thread of the probes.
 
@@ -53,10 +60,12 @@ class Answers:
             not_ready: returns why the process is not ready; empty if it is.
             exposition: returns its metrics, in Prometheus' text format.
             lacking: what does not work although the process is ready, a line each.
+            offer: answers requests for reviews; None if none are kept.
         """
         self._not_ready = not_ready
         self._lacking = "".join(f"{text}\n" for text in lacking)
         self._exposition = exposition
+        self.offer = offer
         self.beat = time.monotonic()
         self.routes: Mapping[str, Callable[[], tuple[int, bytes, str]]] = {
             "/healthz": self._alive,
@@ -80,7 +89,9 @@ class Answers:
 
     def _answer(self, probe: _Probe) -> None:
         route = self.routes.get(probe.path)
-        if route is None:
+        if self.offer is not None and probe.path in self.offer.paths:
+            self.offer.answer(probe)
+        elif route is None:
             probe.connection.answer(404, b"not found; paths: /healthz, /readyz, /metrics\n")
         elif probe.method not in {"GET", "HEAD"}:
             probe.connection.answer(405, b"", headers={"Allow": "GET, HEAD"})
@@ -133,5 +144,8 @@ async def _serve(answers: Answers, listens: socket.socket, stopped: asyncio.Even
         lambda address: Connection[_Probe](answers, connections, held, address),
         refused=lambda: None,
     )
+    offering = asyncio.create_task(answers.offer.run()) if answers.offer is not None else None
     await stopped.wait()
+    if offering is not None:
+        offering.cancel()
     await listener.drain(0.0)

@@ -22,8 +22,8 @@ from aiohttp.http import RawRequestMessage as RequestHead
 UNREADABLE = (HttpProcessingError, ValueError, AssertionError)
 #: Most heads that are remembered, and their largest size in bytes. The API server's have about 300.
 HEADS, HEAD_SIZE = 64, 1024
-#: A head with one of these headers is not remembered: a secret, and a header that differs in each call.
-_FORGOTTEN = ("Authorization", "traceparent")
+#: A head with one of these headers is not remembered: secrets, and a header that differs in each call.
+_FORGOTTEN = ("Authorization", "X-Reviews-Token", "traceparent")
 _HEAD_END, _LENGTH = b"\r\n\r\n", b"\r\nContent-Length: "
 #: Size above which aiohttp's parser pauses reading. It never does: bodies are taken from it at once, and `Body` limits
 #: them.

@@ -7,7 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webhook.server import deadline, log
 from webhook.server.certificates import Certificates
@@ -18,6 +18,9 @@ from webhook.server.files import Files, Poller
 from webhook.server.listener import RESERVE, Listener, Sockets, listen, raise_files
 from webhook.server.log import logger, origin
 from webhook.server.probes import Answers, answering
+
+if TYPE_CHECKING:
+    from webhook.server.offer import Offer
 
 #: Between two measurements of the event loop's lag, in seconds.
 LAG_PERIOD = 0.5
@@ -51,7 +54,7 @@ async def serve(
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
         await stack.enter_async_context(_lag_measured(metrics.lag.observe))
-        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.impaired)
+        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.impaired, _offer(endpoint))
         await stack.enter_async_context(answering(answers, sockets.plain))
         listener = Listener(
             sockets.admission,
@@ -139,6 +142,15 @@ def stopping_on_signals(stop: asyncio.Event) -> Iterator[None]:
         for number in signals:
             with suppress(ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
+
+
+def _offer(endpoint: Endpoint[Any]) -> Offer | None:
+    """Return what offers the kept reviews; None if none are kept."""
+    if endpoint.reviews is None or endpoint.may_read is None:
+        return None
+    from webhook.server.offer import Offer, OwnReviews  # noqa: PLC0415  # not loaded where it is off
+
+    return Offer(OwnReviews(endpoint.reviews), endpoint.may_read)
 
 
 def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ MxJob.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from jobgate.jobs.job import Job
@@ -112,8 +111,7 @@ def contract(member: Member) -> Iterator[Variable]:
 MEMBERS = Members(selector={"matchLabels": {_MARK: ""}}, claim=claim, contract=contract, facts=facts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MxnetOperator(Operator):
+class MxnetOperator(Operator, frozen=True):
     """An operator that uses the job's runtime ID in the names of objects."""
 
     def pod_pattern(self, job: Job[Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from jobgate.jobs.elastic import given_sizes
@@ -152,8 +151,7 @@ def restart_policy_of_pods(job: Job[Any], task: Task) -> str | None:
     return RestartPolicy.NEVER.value if policy is RestartPolicy.EXIT_CODE else policy.value
 
 
-@dataclass(frozen=True, kw_only=True)
-class TorchOnK8s(Operator):
+class TorchOnK8s(Operator, frozen=True):
     """An operator that sets the restart policy of pods from their task."""
 
     def pod(self, job: Job[Any], task: Task, shared: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from jobgate.runner.queues.admission import HOLD, Amounts, Pool, PoolKey, shown, sum_of
+
+if TYPE_CHECKING:
+    from jobgate.runner.placement import Places
 
 #: Seconds after which a job may shrink although pods of its last step have not started.
 START_LIMIT: Final = 300
@@ -88,12 +91,10 @@ def decide(
     pools: Mapping[PoolKey, Pool],
     now: datetime,
     hold: float = HOLD,
-    has_node: Callable[[str, str], bool] | None = None,
+    places: Places | None = None,
 ) -> dict[str, Step]:
-    """Return the steps of the jobs that change their size.
+    """Return the steps of the jobs that change their size. `places` is the room of nodes; None if it does not count.
 
-    `has_node` claims a place on a node for one more pod of a job's task, and returns whether there is any;
-    None if nodes do not count.
     What jobs that wait lack, they get from those that have more than their minimum, if these have enough together.
     What is left then is for growth: a job grows at most to twice its size in a step.
     """
@@ -117,8 +118,10 @@ def decide(
             members[key].append(job)
     for key, pool in pools.items():
         round_.shrink(key, pool, free, members[key])
+    if places is not None:
+        round_.vacate(free, jobs, places)
     able = [job for job in jobs if job.ready and job.key not in round_.fixed and job.key not in round_.why]
-    round_.grow({key: dict(pool.free) for key, pool in pools.items()}, able, pools, has_node)
+    round_.grow({key: dict(pool.free) for key, pool in pools.items()}, able, pools, places)
     return {job.key: Step(round_.sizes[job.key], round_.why[job.key]) for job in jobs if job.key in round_.why}
 
 
@@ -144,7 +147,7 @@ class _Round:
 
     def shrink(self, key: PoolKey, pool: Pool, free: _Free, jobs: Sequence[ElasticJob]) -> None:
         """Take from jobs what a pool lacks. A job whose turn it is and that is fixed gives its part later."""
-        order = sorted(jobs, key=lambda job: (not job.preemptible, job.priority, -job.size, -job.arrival, job.key))
+        order = _by_turn(jobs)
         for name in pool.free:
             lacking = -free[key][name]
             spare = sum(
@@ -159,7 +162,7 @@ class _Round:
             why = f"{pool.called} has {shown(pool.capacity[name])} of {name}, and its jobs have more"
             if promised:
                 why = f"{pool.called} lacks {shown(max(lacking, _NOTHING))} of {name} for a job that waits"
-            for job, task in [(each, task) for each in order for task in reversed(each.tasks)]:
+            for job, task in order:
                 asks = task.pod.get(name, _NOTHING)
                 if lacking <= 0 or not asks:
                     continue
@@ -169,12 +172,26 @@ class _Round:
                 if count > 0 and job.key not in self.fixed:
                     self.take(free, job, task, count, why)
 
+    def vacate(self, free: _Free, jobs: Sequence[ElasticJob], places: Places) -> None:
+        """Take pods from nodes that pods of other jobs need. A job that is fixed gives its part later."""
+        order = _by_turn(jobs)
+        keys = {(job.key, task.name): (job, task) for job, task in order}
+        for (key, name), (_, task) in keys.items():
+            pods = places.extra.get((key, name), [])
+            while len(pods) > self.sizes[key][name] - task.low:
+                places.leave(*pods.pop())
+        for shapes in places.waiting:
+            for victim, count in places.make_room(shapes, keys).items():
+                if victim[0] not in self.fixed:
+                    self.take(free, *keys[victim], count, "no node has room for pods of a job that waits")
+        places.settle()
+
     def grow(
         self,
         free: _Free,
         jobs: Iterable[ElasticJob],
         pools: Mapping[PoolKey, Pool],
-        has_node: Callable[[str, str], bool] | None,
+        places: Places | None,
     ) -> None:
         """Give room to jobs, pod by pod: to the higher priority first, then to the smaller job."""
         heap = [(-job.priority, job.size, job.arrival, job.key, job) for job in jobs]
@@ -183,7 +200,7 @@ class _Round:
             priority, size, arrival, key, job = heapq.heappop(heap)
             for task in job.tasks:
                 fits = self.sizes[key][task.name] < task.wanted and _fits(free, job, task.pod)
-                if fits and (has_node is None or has_node(key, task.name)):
+                if fits and (places is None or places.grow(key, task.name)):
                     self.sizes[key][task.name] += 1
                     queues = [pools[pool].called for pool in job.pools if pool in pools and pool[0] == "queue"]
                     self.why[key] = f"{queues[0] if queues else 'the cluster'} has room"
@@ -191,6 +208,12 @@ class _Round:
                     if size + 1 < 2 * job.size:
                         heapq.heappush(heap, (priority, size + 1, arrival, key, job))
                     break
+
+
+def _by_turn(jobs: Iterable[ElasticJob]) -> list[tuple[ElasticJob, Span]]:
+    """Return elastic tasks, the first that shrinks in front."""
+    order = sorted(jobs, key=lambda job: (not job.preemptible, job.priority, -job.size, -job.arrival, job.key))
+    return [(job, task) for job in order for task in reversed(job.tasks)]
 
 
 def _give(free: _Free, job: ElasticJob, amounts: Amounts, times: int) -> None:

@@ -162,7 +162,13 @@ def test_an_object_is_pruned_defaulted_and_validated_in_one_call() -> None:
     assert evaluation.pruned == ("spec.typo", "spec.tasks[0].x")
     assert evaluation.object["spec"] == {"low": 9, "high": 5, "tasks": [{"name": "a"}]}
     assert evaluation.violations == (
-        Violation(("spec", "low"), ErrorType.INVALID, evaluation.object["spec"], "at most 5"),
+        Violation(
+            ("spec", "low"),
+            ErrorType.INVALID,
+            evaluation.object["spec"],
+            "at most 5",
+            "!has(self.low) || self.low <= self.high",
+        ),
     )
 
 

@@ -1,10 +1,11 @@
 """Names, versions, conversion and metadata of a resource; and resources that `of` makes from one model."""
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing_extensions import TypedDict
 
@@ -91,7 +92,7 @@ def test_names_scope_labels_and_annotations_are_written() -> None:
         (replace(RESOURCE, names=Names("A", short_names=("T",))), "spec.names.shortNames[0]", "must be a label"),
         (replace(RESOURCE, names=Names("A", categories=("a_b",))), "spec.names.categories[0]", "must be a label"),
         (replace(RESOURCE, group="a." + "b" * 63 + ("." + "c" * 60) * 3), "metadata.name", "at most 253"),
-        (replace(RESOURCE, scope="Global"), "spec.scope", "not 'Global'"),  # type: ignore[arg-type]
+        (replace(RESOURCE, scope="Global"), "spec.scope", "not 'Global'"),
         (replace(RESOURCE, versions=(replace(ONE, storage=False),)), "spec.versions", "storage: true: none"),
         (replace(RESOURCE, versions=()), "spec.versions", "storage: true: none"),
         (replace(RESOURCE, versions=(replace(ONE, served=False),)), "spec.versions", "no version is served"),

@@ -1,9 +1,9 @@
 """The rules of a TorchJob's gangs."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from jobgate.kinds.torchjob import TORCHJOB
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System

@@ -9,12 +9,18 @@ import pytest
 
 from jobgate.runner.elastic.decision import ElasticJob, Span, Step, decide
 from jobgate.runner.queues.admission import Pool
+from tests.runner.elastic import node_histories
 from tests.runner.elastic.histories import START, TICK, History, Job, play
 
 
 def test_what_must_hold_holds_in_random_histories() -> None:
     steps = sum((play(seed) for seed in range(400)), Counter())
     assert min(steps["up"], steps["down"]) > 300
+
+
+async def test_what_must_hold_on_nodes_holds_in_random_histories() -> None:
+    steps = sum([await node_histories.play(seed) for seed in range(80)], Counter[str]())
+    assert min(steps["up"], steps["down"]) > 100
 
 
 def test_the_check_finds_a_decision_that_ignores_the_hold_time() -> None:

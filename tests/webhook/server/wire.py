@@ -19,6 +19,7 @@ from webhook.server import Endpoint, Limits, listen, serve
 from webhook.server.candidate import showing
 from webhook.server.certificates import Certificates
 from webhook.server.metrics import Metrics
+from webhook.server.reviews import KeptReviews
 
 MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
 #: A server that a test starts in a process of its own.
@@ -161,11 +162,11 @@ class Running:
         await connection.close()
         return answer
 
-    async def probe(self, path: str, method: str = "GET") -> Answer:
+    async def probe(self, path: str, method: str = "GET", **headers: str) -> Answer:
         """The answer of the plain port."""
         connection = await self.connect(tls=False, port=self.listening.health_port)
         try:
-            await connection.send(head(method, path))
+            await connection.send(head(method, path, **headers))
             return await connection.answer(without_body=method == "HEAD")
         finally:
             await connection.close()
@@ -236,6 +237,10 @@ async def started(
         await process.wait()
 
 
+async def may_read(token: str) -> int:
+    return 200 if token == "reader" else 403
+
+
 @asynccontextmanager
 async def running(
     shown: Shown,
@@ -245,10 +250,12 @@ async def running(
     finish: float = 0.5,
     certificates: Certificates | None = None,
     metrics: Metrics | None = None,
+    reviews: KeptReviews | None = None,
     **limits: Any,
 ) -> AsyncIterator[Running]:
-    """A server of these kinds and limits, until the block ends."""
+    """A server of these kinds and limits, until the block ends. Who has the token `reader` may read its reviews."""
     endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits), metrics=metrics)
+    endpoint.reviews, endpoint.may_read = reviews, may_read
     if certificates:
         endpoint.lacking = certificates.lacking
     stop = asyncio.Event()

@@ -1,6 +1,6 @@
 """JobTemplate and JobFlow of Volcano: templates of Volcano Jobs, and the order in which Jobs are created from them."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from jobgate.jobs.binding import bind
 from jobgate.kinds.vcjob import VCJOB
