@@ -18,11 +18,15 @@ PACKAGES: Mapping[str, str] = {
     "/usr/sbin/sshd": "openssh-server",
     "bash": "bash",
     "busybox": "busybox",
+    "chromedriver": "chromium-driver",
+    "chromium": "chromium",
     "dash": "dash",
     "ip": "iproute2",
     "jq": "jq",
     "mount": "mount",
     "mpirun": "openmpi-bin",
+    "node": "nodejs",
+    "npm": "npm",
     "nsenter": "util-linux",
     "openssl": "openssl",
     "setpriv": "util-linux",
@@ -63,7 +67,7 @@ class System:
 
     def missing(self, programs: Collection[str]) -> list[str]:
         """Return the programs that are not installed."""
-        return sorted(name for name in programs if not self._find(name))
+        return sorted(name for name in programs if not self.find(name))
 
     def lacks(self, programs: Collection[str], *, root: bool = False) -> list[str]:
         """Return the missing programs, and `root` if the process needs to be root and is not."""
@@ -79,14 +83,15 @@ class System:
         if not missing:
             return
         output = ""
-        if self.root and (apt := self._find("apt-get")):
+        if self.root and (apt := self.find("apt-get")):
             # Even if the update fails, the packages may be found.
             output = self._run([apt, "update"])
             output = self._run([apt, *_install(missing)]) or output
         if missing := self.missing(programs):
             raise Missing(message(missing, output))
 
-    def _find(self, program: str) -> str | None:
+    def find(self, program: str) -> str | None:
+        """Return the path of a program, if it is installed."""
         if not program.startswith("/"):
             return shutil.which(program, path=self.path)
         return shutil.which(self.root_folder / program.lstrip("/"))

@@ -1,11 +1,11 @@
 """Verdicts, what is expected of them, and properties; with a kind whose functions can be broken."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import Field
 
 from crdgen import CustomResource, Doc, Model, Names, Version

@@ -1,0 +1,122 @@
+// Health: replicas, latency, certificates on a time line, and what the doctor finds.
+
+import { get, post } from "./api.js";
+import { clock, duration, h, many, s, show } from "./dom.js";
+import { badge, card, empty, failure, table } from "./parts.js";
+
+/** @typedef {import("./types.js").Health} Health */
+
+/** Milliseconds between two looks. */
+const PERIOD = 5000;
+const DAY = 86400e3;
+
+/** @param {HTMLElement} main */
+export function open(main) {
+  const look = h("div", { class: "cards" }), found = h("div"), stop = new AbortController();
+  let timer = 0, last = "";
+  const load = async () => {
+    try {
+      /** @type {Health} */
+      const health = await get("/api/health", stop.signal);
+      // Drawn again only if more than the time has changed: a reader's selection stays.
+      const text = JSON.stringify({ ...health, time: "" });
+      if (text !== last) show(look, ...cards(health));
+      last = text;
+      dispatchEvent(new CustomEvent("live", { detail: null }));
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      last = "";
+      dispatchEvent(new CustomEvent("live", { detail: error }));
+      show(look, failure(error));
+    }
+    timer = setTimeout(load, PERIOD);
+  };
+  const doctor = async () => {
+    button.disabled = true;
+    show(found, h("p", { class: "muted", role: "status" }, "Looking at the installation…"));
+    try {
+      show(found, ...findings(await post("/api/doctor", {}, stop.signal)));
+    } catch (error) {
+      if (!stop.signal.aborted) show(found, failure(error, doctor));
+    }
+    button.disabled = false;
+  };
+  const button = h("button", { type: "button", class: "primary", id: "doctor", click: doctor }, "Run the doctor");
+  show(main, h("h1", {}, "Health"), look, card("Doctor",
+    h("p", { class: "muted" }, "Compares the installation with what it should be: ", h("code", {}, "jobgate doctor"), ". It only reads."), button, found));
+  load();
+  return { update() {}, close() { clearTimeout(timer); stop.abort(); } };
+}
+
+/** @param {Health} health */
+function cards(health) {
+  const { replicas, latency, certificates, problems } = health;
+  const gone = (/** @type {string} */ what) => h("p", { class: "muted" }, `${what} cannot be read: see the problems above.`);
+  return [
+    problems.length > 0 && card(many(problems.length, "problem"), h("ul", { class: "why" }, ...problems.map((text) => h("li", {}, badge("warned", ""), text)))),
+    card("Replicas", replicas ? replicas.length ? servers(replicas) : empty("No server runs.", "Look at the Deployment in ", h("code", {}, health.namespace), ".") : gone("Replicas")),
+    card("Latency of reviews", latency ? histogram(latency) : gone("Latency")),
+    card("Certificates", certificates ? rotation(certificates, Date.parse(health.time)) : gone("Certificates")),
+  ];
+}
+
+/** @param {import("./types.js").Replica[]} replicas */
+function servers(replicas) {
+  return table("Replicas", ["Replica", "State", "Requests", "Reviews", "Caches", "Certificate"], replicas.map((one) => [
+    h("div", {}, h("strong", {}, one.name), h("p", { class: "muted" }, `${one.node || "no node"}, up ${duration((Date.now() - Date.parse(one.started)) / 1000)}, ${many(one.restarts, "restart")}`)),
+    one.ready ? badge("ready") : badge("pending", `${one.phase}, not ready`),
+    one.requests === null ? "unknown" : h("div", {}, one.requests.toLocaleString("en"), h("p", { class: "muted" }, `${one.inFlight ?? "?"} in flight, ${one.connections ?? "?"} connections`)),
+    h("div", {}, badge(one.reviews.state === "streaming" ? "ready" : "warned", one.reviews.state), one.reviews.message && h("p", { class: "muted" }, one.reviews.message)),
+    h("div", {}, ...one.caches.map((cache) => h("p", { title: cache.resource }, `${cache.resource.split(".")[0]}: ${duration(cache.ageSeconds)} old`, cache.unkept > 0 && `, ${cache.unkept} not kept`))),
+    one.certificateGeneration === null ? "unknown" : `generation ${one.certificateGeneration}`]));
+}
+
+/** @param {number | null} le */
+const bound = (le) => le === null ? "more" : le < 1 ? `${+(le * 1000).toPrecision(3)} ms` : `${le} s`;
+
+/** @param {import("./types.js").Latency} latency */
+function histogram({ count, sumSeconds, buckets }) {
+  if (!count) return h("p", { class: "muted" }, "No reviews yet.");
+  const parts = buckets.map((bucket, at) => ({ le: bucket.le, count: bucket.count - (buckets[at - 1]?.count ?? 0) }));
+  const first = parts.findIndex((part) => part.count), last = parts.findLastIndex((part) => part.count);
+  const shown = parts.slice(Math.max(0, first - 1), last + 2), top = Math.max(...shown.map((part) => part.count));
+  const quantile = (/** @type {number} */ share) => bound(buckets.find((bucket) => bucket.count >= count * share)?.le ?? null);
+  return h("div", {}, h("p", { class: "figures" }, ...[["median", quantile(.5)], ["99 %", quantile(.99)], ["mean", bound(sumSeconds / count)], ["reviews", count.toLocaleString("en")]].map(([name, value]) =>
+    h("span", {}, h("strong", {}, `${name === "median" || name === "99 %" ? "≤ " : ""}${value}`), h("span", { class: "muted" }, ` ${name}`)))),
+  h("ol", { class: "histogram", "aria-label": "Reviews by time" }, ...shown.map((part) => h("li", {},
+    h("span", { class: "muted" }, part.count.toLocaleString("en")), h("div", { css: { height: `${Math.max(1, part.count / top * 90)}px` } }), h("span", {}, `${part.le === null ? "" : "≤ "}${bound(part.le)}`)))));
+}
+
+/**
+ * @param {import("./types.js").Certificates} all
+ * @param {number} now
+ */
+function rotation(all, now) {
+  const times = all.generations.flatMap((one) => [Date.parse(one.notBefore), Date.parse(one.notAfter)]);
+  const from = Math.min(now, ...times) - DAY, to = Math.max(now, ...times) + DAY, width = 640, row = 30;
+  const x = (/** @type {number} */ time) => (time - from) / (to - from) * width;
+  const mark = (/** @type {number} */ time, /** @type {string} */ text, /** @type {string} */ css, /** @type {number} */ y) => s("g", { class: css },
+    s("path", { d: `M${x(time)} 16V${all.generations.length * row + 20}` }), s("text", { x: x(time), y, "text-anchor": x(time) > width - 60 ? "end" : x(time) < 60 ? "start" : "middle" }, text));
+  const low = all.generations.length * row + 34, day = (/** @type {string} */ time) => time.slice(0, 10);
+  return h("div", {},
+    h("p", {}, `Generation ${all.generation} is served, and renewed on ${day(all.renewal)}.`, all.next && ` Next: ${all.next.step}${all.next.why ? ` (${all.next.why})` : ""}.`),
+    h("ol", { class: "stages", "aria-label": "Stages of the rotation" }, ...all.stages.map((stage) => h("li", { class: stage.time ? "done" : "" }, h("strong", {}, stage.name), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : "not yet")))),
+    h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", viewBox: `0 0 ${width} ${low + 6}`, role: "img", "aria-label": all.generations.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.notBefore)} to ${day(one.notAfter)}`).join("; ") },
+      mark(now, "now", "today", 11), mark(Date.parse(all.renewal), `renewal ${day(all.renewal)}`, "renewal", low),
+      ...all.generations.map((one, at) => s("g", { class: `generation ${one.state}` },
+        s("rect", { x: x(Date.parse(one.notBefore)), y: 20 + at * row, width: Math.max(4, x(Date.parse(one.notAfter)) - x(Date.parse(one.notBefore))), height: 22, rx: 4 }),
+        s("text", { x: Math.min(x(Date.parse(one.notBefore)) + 8, width - 250), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.notAfter)}`))))),
+    all.problems.length > 0 && h("ul", { class: "why" }, ...all.problems.map((text) => h("li", {}, badge("warned", ""), text))),
+    table("Who trusts which generation", ["Called by", "Entries", "Trusts"], all.targets.map((one) => [one.name, one.entries, `${one.trustsGenerations.join(", ") || "none"}${one.foreignCAs ? ` and ${many(one.foreignCAs, "other CA")}` : ""}`])),
+    table("Who serves which generation", ["Address", "Serves"], all.served.map((one) => [one.address, one.fault ? badge("failed", one.fault) : one.generation === null ? "unknown" : `generation ${one.generation}`])));
+}
+
+/** @param {import("./types.js").Doctor} doctor */
+function findings(doctor) {
+  return [
+    h("p", { role: "status" }, doctor.findings.length ? h("strong", {}, many(doctor.findings.length, "finding")) : badge("ready", "Nothing is wrong.")),
+    doctor.findings.length > 0 && table("Findings", ["Finding", "Where", "To do"], doctor.findings.map((one) => [
+      h("div", {}, badge(one.severity, one.id), h("p", {}, one.what)), one.where, one.fix])),
+    ...doctor.notChecked.map((one) => h("p", { class: "muted" }, `Not checked: ${one.what} (${one.why}).`)),
+  ];
+}

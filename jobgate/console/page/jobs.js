@@ -1,0 +1,146 @@
+// Jobs: each job as a graph of its tasks, with its objects, its Events, and why it waits; live.
+
+import { get, stream } from "./api.js";
+import { clock, duration, h, icon, many, show } from "./dom.js";
+import { graph } from "./graph.js";
+import { List } from "./list.js";
+import { closer } from "./now.js";
+import { badge, counts, empty, failure, section, table } from "./parts.js";
+
+/** @typedef {import("./types.js").Job} Job */
+/** @typedef {import("./types.js").WholeJob} WholeJob */
+
+/** Jobs in the list; filters find the others. */
+const LIMIT = 500;
+/** The state that stands for a phase of any kind's operator.
+ * @type {[RegExp, string][]} */
+const STATES = [[/fail|abort|error/i, "failed"], [/succe|^complete/i, "succeeded"], [/run/i, "running"], [/./, "pending"]];
+
+/** @param {Job} job */
+function phase(job) {
+  const word = job.phase || (job.suspended ? "Suspended" : "Not started");
+  return badge(STATES.find(([pattern]) => pattern.test(word))?.[1] ?? "pending", word);
+}
+
+/** @param {{plural: string, namespace: string, name: string}} job */
+const key = (job) => `${job.plural}/${job.namespace}/${job.name}`;
+/** @param {string} time */
+const age = (time) => duration((Date.now() - Date.parse(time)) / 1000);
+
+/**
+ * @param {HTMLElement} main
+ * @param {import("./main.js").Route} route
+ */
+export function open(main, route) {
+  /** @type {Map<string, Job>} */
+  let jobs = new Map();
+  let shown = "", stop = () => {}, asked = 0, waits = 0;
+  const list = new List(/** @type {ConstructorParameters<typeof List<Job>>[0]} */ ({
+    label: "Jobs, the newest first", css: "jobs", key,
+    cells: (job) => [phase(job), h("strong", {}, `${job.namespace}/${job.name}`), h("span", {}, job.kind), counts(job.pods),
+      h("span", { class: "summary" }, job.message), h("span", { class: "muted end", title: job.created }, age(job.created))],
+    open: (job) => { location.hash = `#/jobs/${key(job)}`; },
+  }));
+  const q = h("input", { type: "search", id: "search", placeholder: "Search names", "aria-label": "Search names" });
+  const kind = h("select", { "aria-label": "Kind" }, h("option", { value: "" }, "All kinds"));
+  const namespace = h("input", { placeholder: "Namespace", "aria-label": "Namespace" });
+  const phases = h("input", { placeholder: "Phase", "aria-label": "Phase" });
+  const total = h("span", { class: "muted", id: "total" }), banner = h("div"), body = h("div", { class: "rest" });
+  const detail = h("aside", { "aria-label": "Job", tabindex: -1 });
+
+  const load = async () => {
+    const turn = ++asked;
+    const query = new URLSearchParams({ limit: String(LIMIT), q: q.value, kind: kind.value, namespace: namespace.value, phase: phases.value });
+    try {
+      /** @type {import("./types.js").Jobs} */
+      const answer = await get(`/api/jobs?${query}`);
+      if (turn !== asked) return;
+      jobs = new Map(answer.items.map((job) => [key(job), job]));
+      if (kind.options.length === 1) kind.append(...answer.kinds.map((one) => h("option", { value: one.plural }, one.kind)));
+      const unseen = answer.kinds.filter((one) => one.watch === "failed");
+      show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.reason})`).join(", ")}.`));
+      total.textContent = answer.matched > jobs.size ? `the newest ${jobs.size} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
+      if (jobs.size) show(body, list.root);
+      else show(body, answer.total ? empty("No job fits these filters.", "Remove a filter to see more.")
+        : empty("No jobs.", "Jobs of all namespaces that you may list appear here. Create one with ", h("code", {}, "kubectl apply -f job.yaml"), "."));
+      list.set([...jobs.values()]);
+    } catch (error) {
+      if (turn === asked) show(body, failure(error, load));
+    }
+  };
+  const soon = (/** @type {number} */ wait) => { clearTimeout(waits); waits = setTimeout(load, wait); };
+  const stopList = stream(() => "/api/jobs/stream", (event, data) => {
+    if (event !== "jobs") return;
+    const changed = /** @type {Job[]} */ (data.changed ?? []);
+    if (data.reload || data.deleted?.length || changed.some((job) => !jobs.has(key(job)))) return soon(500);
+    for (const job of changed) jobs.set(key(job), job);
+    if (changed.length) list.set([...jobs.values()]);
+  }, (error) => dispatchEvent(new CustomEvent("live", { detail: error })));
+
+  const unfold = (/** @type {string[]} */ path) => {
+    stop();
+    shown = path.join("/");
+    main.classList.toggle("split", path.length === 3);
+    show(detail);
+    if (path.length !== 3) return;
+    list.current = shown;
+    list.draw();
+    const close = () => { location.hash = "#/jobs"; list.root.focus(); };
+    const parts = new Map();
+    show(detail, closer(close));
+    stop = stream(() => `/api/jobs/${path.map(encodeURIComponent).join("/")}/stream`, (event, data) => {
+      if (event === "gone") return show(detail, closer(close), empty("This job was deleted.", "Its pods and objects go with it."));
+      // Only sections that changed are drawn again: a reader's place and focus stay.
+      for (const [name, value, build] of sections(data, detail)) {
+        const text = JSON.stringify(value);
+        if (parts.get(name)?.text === text) continue;
+        const node = h("div", { class: "part" }, build());
+        if (parts.has(name)) parts.get(name).node.replaceWith(node);
+        else detail.append(node);
+        parts.set(name, { text, node });
+      }
+    }, (error) => error && error.status >= 400 && show(detail, closer(close), failure(error)));
+    detail.focus({ preventScroll: true });
+  };
+
+  show(main, h("h1", { class: "hidden" }, "Jobs"), h("div", { class: "pane" },
+    h("div", { class: "filters", role: "search" }, q, kind, namespace, phases, total), banner, body), detail);
+  for (const input of [q, kind, namespace, phases]) input.addEventListener("input", () => soon(200));
+  show(body, empty("Loading…"));
+  load();
+  unfold(route.path);
+  return {
+    update(/** @type {import("./main.js").Route} */ next) { if (next.path.join("/") !== shown) unfold(next.path); },
+    close() { clearTimeout(waits); stopList(); stop(); },
+  };
+}
+
+/**
+ * Return the sections of a job: name, what it shows, and how.
+ * @param {WholeJob} whole
+ * @param {HTMLElement} detail
+ * @returns {[string, unknown, () => import("./dom.js").Child][]}
+ */
+function sections(whole, detail) {
+  const { job, why, objects, pods, events, conditions } = whole;
+  return [
+    ["head", job, () => h("div", {}, h("h2", {}, phase(job), " ", job.kind, " ", `${job.namespace}/${job.name}`),
+      h("p", { class: "muted" }, `${job.message ? `${job.message}. ` : ""}Created ${age(job.created)} ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
+    ["why", why, () => why && why.causes.length > 0 && section(why.state === "waits" ? "Why it waits" : "What to know",
+      h("ul", { class: "why" }, ...why.causes.map((cause) => h("li", {}, icon("pending"), h("div", {}, h("p", {}, cause.what),
+        cause.fix && h("p", {}, h("strong", {}, "To do: "), cause.fix), cause.detail && h("p", { class: "muted" }, cause.detail),
+        cause.pods.length > 0 && h("p", { class: "muted" }, `Pods: ${cause.pods.slice(0, 5).join(", ")}${cause.pods.length > 5 ? ` and ${cause.pods.length - 5} more` : ""}`))))),
+      ...why.notLookedAt.map((unseen) => h("p", { class: "muted" }, `Not looked at: ${unseen.what} (${unseen.why}).`)))],
+    ["tasks", [whole.tasks, whole.gangs], () => whole.tasks.length > 0 && section("Tasks", graph(whole, detail.clientWidth < 560))],
+    ["objects", objects, () => objects.length > 0 && section("Objects beside the pods", table("Objects", ["Kind", "Name", "Made by"],
+      objects.map((one) => [one.kind, h("strong", {}, one.name), one.source])))],
+    ["pods", pods, () => section(`Pods${pods.length < whole.podsTotal ? ` (${pods.length} of ${whole.podsTotal})` : ""}`, pods.length ? table("Pods", ["Pod", "Phase", "Node", "Restarts"],
+      pods.map((pod) => [h("strong", {}, pod.name), h("span", {}, badge(pod.phase), pod.reason && ` ${pod.reason}`, pod.phase === "Running" && !pod.ready && " not ready"), pod.node || h("span", { class: "muted" }, "none yet"), pod.restarts]))
+      : h("p", { class: "muted" }, "No pods yet."))],
+    ["events", events, () => section(`Events${events.length < whole.eventsTotal ? ` (${events.length} of ${whole.eventsTotal})` : ""}`, events.length ? table("Events", ["Time", "Reason", "Object", "Message"],
+      events.map((event) => [clock(Date.parse(event.time) / 1000), badge(event.type === "Warning" ? "warning" : "info", `${event.reason}${event.count > 1 ? ` ×${event.count}` : ""}`), event.object, event.message]))
+      : h("p", { class: "muted" }, "No Events: Kubernetes keeps them for an hour."))],
+    ["conditions", conditions, () => conditions.length > 0 && section("Conditions", table("Conditions", ["Type", "Status", "Since", "Message"],
+      conditions.map((one) => [one.type, one.status, clock(Date.parse(one.time) / 1000), [one.reason, one.message].filter(Boolean).join(": ")])))],
+  ];
+}

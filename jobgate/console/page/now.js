@@ -1,0 +1,248 @@
+// Now: the reviews of all replicas as they happen; a denial unfolds into its causes.
+
+import { get, stream } from "./api.js";
+import { announce, clock, h, icon, many, show } from "./dom.js";
+import { List } from "./list.js";
+import { annotated, badge, causes, diff, empty, failure, gotoLine, section } from "./parts.js";
+
+/** @typedef {import("./types.js").Review} Review */
+/** @typedef {import("./types.js").WholeReview} WholeReview */
+
+/** Reviews that the page keeps. */
+const KEPT = 10000;
+/** Milliseconds between two updates of the list, and between two announcements. */
+const UPDATE = 120, ANNOUNCE = 5000;
+const VERDICTS = ["denied", "warned", "patched", "allowed", "later"];
+
+/** The reviews outlive the page: who comes back finds them. */
+const store = {
+  /** @type {Review[]} the newest first */
+  reviews: [],
+  /** @type {import("./types.js").Source[]} */
+  replicas: [],
+  missed: 0,
+  /** @type {unknown} */
+  error: null,
+  loaded: false,
+  /** @type {() => void} */
+  changed: () => {},
+};
+/** @type {(() => void) | null} stops what `start` began */
+let stop = null;
+
+async function start() {
+  stop?.();
+  let going = true;
+  stop = () => { going = false; };
+  store.error = null;
+  try {
+    if (!store.loaded) await load(() => going);
+    if (going) stop = follow();
+  } catch (error) {
+    store.error = error;
+  }
+  store.changed();
+}
+
+/** Load what the servers keep: the newest first, and the others while the page is already used.
+ * @param {() => boolean} going */
+async function load(going) {
+  /** @type {import("./types.js").Reviews} */
+  const first = await get("/api/reviews?limit=500");
+  store.reviews = first.items;
+  store.replicas = first.replicas;
+  store.loaded = true;
+  const older = async () => {
+    for (let page = first, last; page.more && store.reviews.length < KEPT && going() && (last = page.items.at(-1));) {
+      page = await get(`/api/reviews?limit=1000&before=${last.id}`);
+      store.reviews = [...store.reviews, ...page.items].slice(0, KEPT);
+      store.changed();
+    }
+  };
+  older().catch((error) => { store.error = error; store.changed(); });
+}
+
+function follow() {
+  /** @type {Review[]} */
+  let fresh = [], denied = 0, spoken = 0, waits = 0;
+  const flush = () => {
+    waits = 0;
+    const known = new Set(store.reviews.slice(0, fresh.length + 1000).map((review) => review.id));
+    const added = new Map(fresh.filter((review) => !known.has(review.id)).map((review) => [review.id, review]));
+    store.reviews = [...[...added.values()].reverse(), ...store.reviews].slice(0, KEPT);
+    fresh = [];
+    store.changed();
+    if (denied && Date.now() - spoken > ANNOUNCE) {
+      announce(many(denied, "new denial"));
+      [denied, spoken] = [0, Date.now()];
+    }
+  };
+  return stream((last) => `/api/reviews/stream?after=${last || (store.reviews[0]?.id ?? 0)}`, (event, data) => {
+    if (event === "review") {
+      fresh.push(data);
+      denied += Number(data.verdict === "denied");
+      waits ||= setTimeout(flush, UPDATE);
+    } else if (event === "missed") store.missed += data.count || 1;
+    else if (event === "replicas") store.replicas = data;
+    if (event !== "review") store.changed();
+  }, (error) => {
+    dispatchEvent(new CustomEvent("live", { detail: error }));
+    store.error = error?.status ? error : null;
+    store.changed();
+  });
+}
+
+/** @param {Review} review */
+const subject = (review) => `${review.namespace ? `${review.namespace}/` : ""}${review.name || "(no name yet)"}`;
+
+/** @param {Review} review */
+function summary(review) {
+  const [first] = [...review.causes, ...review.warnings], more = review.causes.length + review.warnings.length - 1;
+  if (first) return `${first.field ? `${first.field}: ` : ""}${first.message}${more ? ` (+${more})` : ""}`;
+  return review.operations ? `${many(review.operations, "field")} defaulted` : "";
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {import("./main.js").Route} route
+ */
+export function open(main, route) {
+  let query = route.query, shown = 0;
+  const total = h("span", { class: "muted", id: "total" });
+  const list = new List(/** @type {ConstructorParameters<typeof List<Review>>[0]} */ ({
+    label: "Reviews, the newest first", css: "reviews", key: (review) => String(review.id),
+    cells: (review) => [
+      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000)), badge(review.verdict), h("span", {}, review.kind),
+      h("strong", {}, subject(review)), h("span", { class: `summary ${review.verdict}` }, summary(review)),
+      h("span", { class: "muted user" }, review.user),
+      h("span", { class: "muted end" }, review.dryRun && h("span", { class: "tag" }, "dry run"), ` ${review.milliseconds.toFixed(1)} ms`)],
+    open: (review) => { location.hash = `#/now/${review.id}?${query}`; },
+  }));
+  const search = h("input", { type: "search", id: "search", placeholder: "Search names and messages", "aria-label": "Search names and messages" });
+  const kind = h("select", { id: "kind", "aria-label": "Kind" });
+  const field = (/** @type {string} */ name) => h("input", { id: name, list: `${name}s`, placeholder: name[0]?.toUpperCase() + name.slice(1), "aria-label": name });
+  const namespace = field("namespace"), user = field("user");
+  const rule = h("button", { type: "button", class: "tag", click: () => { rule.value = ""; filter(); } });
+  const boxes = VERDICTS.map((verdict) => h("input", { type: "checkbox", value: verdict }));
+  const labels = boxes.map((box) => h("label", { class: "chip" }, box, badge(box.value), h("span", { class: "number" })));
+  const options = { namespace: h("datalist", { id: "namespaces" }), user: h("datalist", { id: "users" }) };
+  const banner = h("div"), body = h("div", { class: "rest" }), detail = h("aside", { "aria-label": "Review", tabindex: -1 });
+  const inputs = { q: search, kind, namespace, user, rule };
+
+  const filter = () => {
+    query = new URLSearchParams(Object.entries(inputs).flatMap(([name, input]) => input.value ? [[name, input.value]] : []));
+    for (const box of boxes) if (box.checked) query.append("verdict", box.value);
+    history.replaceState(null, "", `#/now${shown ? `/${shown}` : ""}${query.size ? `?${query}` : ""}`);
+    draw();
+  };
+  const fill = () => {
+    for (const [name, input] of Object.entries(inputs)) {
+      const value = query.get(name) ?? "";
+      if (name === "kind" && value && !choices(kind).includes(value)) kind.append(h("option", {}, value));
+      input.value = value;
+    }
+    for (const box of boxes) box.checked = query.getAll("verdict").includes(box.value);
+  };
+  const draw = () => {
+    if (store.error && !store.loaded) return show(body, failure(store.error, start));
+    const words = search.value.toLowerCase(), wanted = boxes.filter((box) => box.checked).map((box) => box.value);
+    const tally = /** @type {Record<string, number>} */ ({});
+    const items = store.reviews.filter((review) => {
+      const fits = (!kind.value || review.kind === kind.value) && review.namespace.includes(namespace.value)
+        && review.user.includes(user.value) && (!words || `${subject(review)} ${summary(review)}`.toLowerCase().includes(words))
+        && (!rule.value || [...review.causes, ...review.warnings].some((cause) => cause.rule === rule.value));
+      if (fits) tally[review.verdict] = (tally[review.verdict] ?? 0) + 1;
+      return fits && (!wanted.length || wanted.includes(review.verdict));
+    });
+    labels.forEach((label, at) => { /** @type {Element} */ (label.lastChild).textContent = String(tally[VERDICTS[at] ?? ""] ?? 0); });
+    renew(kind, "All kinds", store.reviews.map((review) => review.kind));
+    renew(options.namespace, "", store.reviews.map((review) => review.namespace));
+    renew(options.user, "", store.reviews.map((review) => review.user));
+    rule.hidden = !rule.value;
+    show(rule, `rule ${rule.value} ✕`);
+    const silent = store.replicas.filter((replica) => replica.state !== "streaming");
+    show(banner, store.error !== null && failure(store.error, start), store.missed > 0 && h("p", { class: "banner" }, icon("warned"), `${many(store.missed, "review")} could not be shown: there were more than the servers keep.`),
+      silent.length > 0 && h("p", { class: "banner" }, icon("warned"), `No reviews from ${silent.map((one) => `${one.name} (${one.message || one.state})`).join(", ")}.`));
+    total.textContent = items.length === store.reviews.length ? many(items.length, "review") : `${many(items.length, "review")} of ${store.reviews.length.toLocaleString("en")}`;
+    list.set(items);
+    if (items.length) { if (!list.root.isConnected) show(body, list.root); list.draw(); }
+    else if (!store.loaded) show(body, empty("Loading…"));
+    else if (store.reviews.length) show(body, empty("No review fits these filters.", "Remove a filter to see more."));
+    else show(body, empty("No reviews yet.", "They appear here as soon as someone creates or changes a job. ",
+      "To see one now: ", h("code", {}, "kubectl apply --dry-run=server -f job.yaml")));
+  };
+  const unfold = async (/** @type {string | undefined} */ id) => {
+    shown = Number(id ?? 0);
+    main.classList.toggle("split", Boolean(shown));
+    if (!shown) return show(detail);
+    list.current = String(shown);
+    list.draw();
+    const close = () => { location.hash = `#/now?${query}`; list.root.focus(); };
+    try {
+      const review = await get(`/api/reviews/${shown}`);
+      if (review.id === shown) show(detail, ...whole(review, close));
+    } catch (error) {
+      show(detail, closer(close), failure(error));
+    }
+    detail.focus({ preventScroll: true });
+  };
+
+  show(main, h("h1", { class: "hidden" }, "Now: reviews as they happen"), h("div", { class: "pane" },
+    h("div", { class: "filters", role: "search" }, search, kind, namespace, user, h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
+    banner, body, options.namespace, options.user), detail);
+  for (const input of [search, namespace, user, kind, ...boxes]) input.addEventListener("input", filter);
+  store.changed = draw;
+  fill();
+  draw();
+  unfold(route.path[0]);
+  start();
+  return {
+    update(/** @type {import("./main.js").Route} */ next) {
+      query = next.query;
+      fill();
+      draw();
+      if (Number(next.path[0] ?? 0) !== shown) unfold(next.path[0]);
+    },
+    close() { stop?.(); store.changed = () => {}; },
+  };
+}
+
+/** @param {HTMLSelectElement | HTMLDataListElement} node */
+const choices = (node) => [...node.options].map((option) => option.value);
+
+/**
+ * @param {HTMLSelectElement | HTMLDataListElement} node
+ * @param {string} all
+ * @param {string[]} values
+ */
+function renew(node, all, values) {
+  const wanted = [...new Set(values)].filter(Boolean).sort().slice(0, 200);
+  if (wanted.every((value) => choices(node).includes(value)) && node.options.length) return;
+  const value = node instanceof HTMLSelectElement ? node.value : "";
+  show(node, ...(all ? [h("option", { value: "" }, all)] : []), ...[...new Set([...wanted, ...(value ? [value] : [])])].map((text) => h("option", { value: text }, text)));
+  if (node instanceof HTMLSelectElement) node.value = value;
+}
+
+/** @param {() => void} close */
+export function closer(close) {
+  return h("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", click: close }, icon("denied"));
+}
+
+/**
+ * @param {WholeReview} review
+ * @param {() => void} close
+ */
+function whole(review, close) {
+  const notes = [...review.causes.map((cause) => ({ ...cause, level: /** @type {const} */ ("denied") })),
+    ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))];
+  const yaml = review.yaml === null ? h("p", { class: "muted" }, `The object is not shown: ${review.yamlMissing}`) : annotated(review.yaml, notes);
+  const verb = { CREATE: "created", UPDATE: "changed", DELETE: "deleted" }[review.operation] ?? review.operation;
+  const outcome = { denied: "was denied", warned: "was accepted with warnings", patched: "was accepted, with defaults added", allowed: "was accepted", later: "was asked to try again in a moment" }[review.verdict];
+  return [
+    closer(close), h("h2", {}, badge(review.verdict), " ", review.kind, " ", subject(review)),
+    h("p", { class: "muted" }, `${clock(Date.parse(review.time) / 1000)}: ${review.user} ${verb} it${review.dryRun ? " (dry run)" : ""}; the request ${outcome} (${review.phase}, ${review.milliseconds.toFixed(1)} ms, by ${review.replica}).`),
+    notes.length > 0 && section([review.causes.length && many(review.causes.length, "cause"), review.warnings.length && many(review.warnings.length, "warning")].filter(Boolean).join(", "), causes(notes, (line) => gotoLine(yaml, line))),
+    section("Object", yaml),
+    review.diff && section(`Patch: ${many(review.operations, "operation")}`, diff(review.diff)),
+  ].filter((node) => node instanceof Node);
+}

@@ -1,0 +1,62 @@
+// Rules: which deny or warn most, where; and what an audit says of stored jobs.
+
+import { get, post } from "./api.js";
+import { clock, h, many, show } from "./dom.js";
+import { bar } from "./graph.js";
+import { badge, card, empty, failure, table } from "./parts.js";
+
+/** @param {Record<string, number>} counts */
+function most(counts) {
+  const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  return h("span", {}, ...sorted.slice(0, 4).map(([name, count]) => h("span", { class: "tag" }, `${name} ${count}`)),
+    sorted.length > 4 && h("span", { class: "muted" }, ` +${sorted.length - 4}`));
+}
+
+/** @param {HTMLElement} main */
+export function open(main) {
+  const counted = h("div"), audited = h("div"), stop = new AbortController();
+  const load = async () => {
+    try {
+      /** @type {import("./types.js").Rules} */
+      const { since, reviews, rules } = await get("/api/rules", stop.signal);
+      const top = Math.max(1, ...rules.map((rule) => rule.denied + rule.warned));
+      show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${clock(Date.parse(since) / 1000)}` : ""}. A rule leads to its reviews.`),
+        rules.length ? table("Rules", ["Rule", "Denials and warnings", "Kinds", "Namespaces", "Last"], [...rules].sort((a, b) => b.denied - a.denied || b.warned - a.warned).map((rule) => [
+          h("div", { class: "rule" }, h("a", { href: `#/now?${new URLSearchParams({ rule: rule.rule })}` }, rule.rule), h("p", { class: "muted" }, rule.example)),
+          h("div", { class: "share" }, h("div", { css: { width: `${(rule.denied + rule.warned) / top * 100}%` } }, bar({ denied: rule.denied, warned: rule.warned })),
+            h("span", { class: "counts" }, rule.denied > 0 && badge("denied", many(rule.denied, "denial")), rule.warned > 0 && badge("warned", many(rule.warned, "warning")))),
+          most(rule.kinds), most(rule.namespaces), h("a", { href: `#/now/${rule.lastReview}` }, clock(Date.parse(rule.last) / 1000))]))
+          : empty("No rule has denied or warned.", "As soon as one does, it is counted here."));
+    } catch (error) {
+      if (!stop.signal.aborted) show(counted, failure(error, load));
+    }
+  };
+  const audit = async () => {
+    button.disabled = true;
+    show(audited, h("p", { class: "muted", role: "status" }, "Reviewing all stored jobs…"));
+    try {
+      show(audited, ...findings(await post("/api/audit", {}, stop.signal)));
+    } catch (error) {
+      if (!stop.signal.aborted) show(audited, failure(error, audit));
+    }
+    button.disabled = false;
+  };
+  const button = h("button", { type: "button", class: "primary", id: "audit", click: audit }, "Review stored jobs");
+  show(main, h("h1", {}, "Rules"), card("Reviews", counted),
+    card("Stored jobs", h("p", { class: "muted" }, "Jobs that were stored before a rule existed keep running, and are denied at their next change. Nothing is changed by this review."), button, audited));
+  load();
+  const timer = setInterval(load, 10000);
+  return { update() {}, close() { clearInterval(timer); stop.abort(); } };
+}
+
+/** @param {import("./types.js").Audit} audit */
+function findings(audit) {
+  const rows = audit.jobs.flatMap((job) => [...job.faults.map((fault) => ({ job, fault, level: "denied" })), ...job.warnings.map((fault) => ({ job, fault, level: "warned" }))]);
+  return [
+    h("p", { role: "status" }, h("strong", {}, `${many(audit.reviewed, "job")} reviewed; ${audit.denied} would be denied.`), audit.left > 0 && ` ${many(audit.left, "job")} not reviewed: too many.`),
+    rows.length > 0 && table("Stored jobs with findings", ["Job", "Verdict", "Rule", "Finding"], rows.slice(0, 500).map(({ job, fault, level }) => [
+      h("a", { href: `#/jobs/${job.kind}/${job.namespace}/${job.name}` }, `${job.namespace}/${job.name}`), badge(level), fault.rule, h("span", {}, h("code", {}, fault.field), " ", fault.message)])),
+    ...audit.notListed.map((one) => h("p", { class: "muted" }, `Not reviewed: ${one.what} (${one.why}).`)),
+    audit.notInstalled.length > 0 && h("p", { class: "muted" }, `Not installed: ${audit.notInstalled.join(", ")}.`),
+  ];
+}

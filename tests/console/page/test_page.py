@@ -1,0 +1,457 @@
+"""Each page in a real browser, with answers that a cluster seldom gives."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.console.page.browser import NEEDS, PHONE, Browser
+from tests.console.page.fake import Fake
+
+pytestmark = pytest.mark.needs(*NEEDS)
+
+REVIEW = 1764198948123457
+JOB = "dijobs.diengine.opendilab.org/team-a/atari"
+#: A route of each page, and what shows that its content is there.
+ROUTES = {
+    "now": "[role=option]",
+    f"now/{REVIEW}": ".note",
+    "jobs": "[role=option]",
+    f"jobs/{JOB}": ".task",
+    "rules": "table",
+    "health": ".timeline",
+    "try": "#example",
+}
+#: Text that is markup, ends attributes, turns the direction of text, controls terminals, or cannot be encoded.
+HOSTILE = "</code><script>alert(1)</script><img src=x onerror=alert(1)>\"'\u202egnp.\u2066\x1b[31m\x00\ud800 {{x}} javascript:alert(1)"
+SHOWN = "</code><script>alert(1)</script><img src=x onerror=alert(1)>\"'\\u202egnp.\\u2066\\u001b[31m\\u0000\\ud800 {{x}} javascript:alert(1)"
+
+
+def review(number: int, **changed: Any) -> dict[str, Any]:
+    return {
+        "id": number, "time": "2026-11-26T23:15:48Z", "replica": "webhook-1", "phase": "validate", "operation": "CREATE", "dryRun": False,
+        "kind": "DIJob", "apiVersion": "diengine.opendilab.org/v2alpha1", "namespace": "team-a", "name": f"job-{number}", "user": "alice",
+        "verdict": "allowed", "milliseconds": 1.2, "uid": "u", "operations": 0, "hasObject": True, "causes": [], "warnings": [], **changed,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_page_is_accessible_and_stays_with_its_origin(browser: Browser, fake: Fake, route: str, dark: bool) -> None:
+    browser.open(fake.origin, route, dark=dark)
+    browser.find(ROUTES[route])
+    for button in browser.all("#audit, #doctor, #example"):
+        button.click()
+        browser.find("main [role=status], main article")
+    assert browser.violations() == []
+    assert browser.problems() == []
+    assert browser.strangers() == set()
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_page_fits_a_phone(browser: Browser, fake: Fake, route: str) -> None:
+    browser.open(fake.origin, route, size=PHONE)
+    browser.find(ROUTES[route])
+    assert browser.run("return document.documentElement.scrollWidth") == PHONE[0]
+    sides = "return [...document.querySelectorAll('main button, main input, main a, nav a')].filter(n => n.checkVisibility()"
+    outside = ".filter(n => !n.closest('.graph, .code, fieldset')).filter(n => n.getBoundingClientRect().right > innerWidth).map(n => n.outerHTML)"
+    assert browser.run(f"{sides}){outside}") == []
+
+
+def test_the_token_leaves_the_address(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin)
+    browser.find("[role=option]")
+    assert "secret" not in browser.driver.current_url
+
+
+def test_without_a_token_the_page_asks_for_one(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin)
+    browser.run("sessionStorage.clear(); location.reload()")
+    field = browser.find("#token")
+    assert "the token is not valid" in browser.text()
+    assert browser.violations() == []
+    field.send_keys("secret", Keys.ENTER)
+    browser.find("[role=option]", "team-a/broken")
+
+
+class TestNow:
+    def test_a_denial_unfolds_into_causes_beside_their_lines(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find("[role=option]", "team-a/broken").click()
+        browser.find("aside h2", "DIJob team-a/broken")
+        pairs = "return [...document.querySelectorAll('.note')].map(n => [n.previousElementSibling.dataset.line, n.className, n.textContent])"
+        assert browser.run(pairs) == [
+            ["6", "note warned", "the job restarts without limit"],
+            ["9", "note denied", "Invalid value: 0: must be at least 1"],
+            ["20", "note denied", 'Duplicate value: "learner": spec.tasks[0] already has this name'],
+        ]
+        assert browser.texts(".diff .added") == ["+added:     restartPolicy: Never"]
+        assert browser.texts(".diff .removed") == ["-removed:     template: {}"]
+
+    def test_a_review_appears_as_it_happens(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find("[role=option]")
+        browser.find(".live.on")
+        fake.push(
+            "reviews/stream",
+            "review",
+            review(REVIEW + 1, verdict="denied", causes=[{"rule": "r", "field": "spec.a", "message": "is wrong"}]),
+        )
+        browser.find("[role=option]", f"job-{REVIEW + 1}")
+        assert browser.texts("[role=option] strong")[0] == f"team-a/job-{REVIEW + 1}"
+        browser.find("#status", "1 new denial")
+
+    def test_a_review_that_comes_twice_is_shown_once(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        for item in (fake.answers["reviews"]["items"][0], review(REVIEW + 1), review(REVIEW + 1)):
+            fake.push("reviews/stream", "review", item)
+        browser.find("#total", "3 reviews")
+
+    def test_a_broken_stream_is_read_again(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        fake.cut()
+        browser.find(".live.off", "Reconnecting")
+        browser.find(".live.on")
+        fake.push("reviews/stream", "review", review(REVIEW + 1))
+        browser.find("#total", "3 reviews")
+
+    def test_filters_are_in_the_address(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [
+            review(3, verdict="denied", user="bob"),
+            review(2, kind="MxJob"),
+            review(1, namespace="team-b"),
+        ]
+        browser.open(fake.origin)
+        browser.find("[role=option]")
+        browser.find("#user").send_keys("bo")
+        browser.find("#total", "1 review of 3")
+        assert browser.driver.current_url.endswith("#/now?user=bo")
+        for query, names in {
+            "kind=MxJob": ["job-2"],
+            "namespace=team-b": ["job-1"],
+            "verdict=denied": ["job-3"],
+            "verdict=denied&verdict=allowed": ["job-3", "job-2", "job-1"],
+            "q=JOB-2": ["job-2"],
+        }.items():
+            browser.go(f"now?{query}")
+            browser.find("#total", f"{len(names)} review{'' if len(names) == 1 else 's'}")
+            assert [text.partition("/")[2] for text in browser.texts("[role=option] strong")] == names, query
+        browser.go("now?namespace=nowhere")
+        browser.find(".empty", "No review fits these filters.")
+
+    def test_all_of_ten_thousand_reviews_can_be_reached_with_few_rows_in_the_document(
+        self, browser: Browser, fake: Fake
+    ) -> None:
+        fake.answers["reviews"]["items"] = [review(number) for number in range(12000, 0, -1)]
+        browser.open(fake.origin)
+        browser.find("#total", "10,000 reviews")
+        browser.run("document.querySelector('.list').focus()")
+        browser.press(Keys.END)
+        browser.find("[aria-posinset='10000'][aria-selected=true]", "job-2001")
+        assert len(browser.all("[role=option]")) < 60
+
+    def test_what_is_read_stays_in_place_as_reviews_come(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [review(number) for number in range(300, 0, -1)]
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        browser.run("document.querySelector('.list').scrollTop = 3400")
+        browser.find("[id$='-200']")
+        top = "return document.querySelector(`[id$='-200']`).getBoundingClientRect().top"
+        before = browser.run(top)
+        fake.push("reviews/stream", "review", review(301))
+        browser.find("#total", "301 reviews")
+        assert browser.run(top) == before
+
+    def test_a_list_is_read_and_opened_with_the_keyboard(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find("[role=option]")
+        browser.run("document.querySelector('.list').focus()")
+        browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, "k")
+        active = browser.find(".list").get_attribute("aria-activedescendant")
+        assert "broken" in browser.find(f"#{active}").text
+        browser.press(Keys.ENTER)
+        browser.find("aside h2", "broken")
+        browser.press(Keys.ESCAPE)
+        browser.wait(lambda: not browser.all("aside h2") or None, "no review")
+
+    @pytest.mark.parametrize(
+        "change, text",
+        [
+            (lambda fake: fake.answers["reviews"].update(items=[]), "No reviews yet."),
+            (lambda fake: fake.answers.update(reviews=(502, "the API server does not answer")), "the API server does not answer"),
+            (lambda fake: fake.answers["reviews"].update(replicas=[{"name": "webhook-2", "state": "unreachable", "message": "HTTP 502"}]), "No reviews from webhook-2 (HTTP 502)."),
+            (lambda fake: fake.answers["about"].update(problems=["reviews are not kept"]), "reviews are not kept"),
+            (lambda fake: fake.events.update({"reviews/stream": [("missed", {"count": 12})]}), "12 reviews could not be shown"),
+        ],
+    )  # fmt: skip
+    def test_what_is_missing_is_said(
+        self, browser: Browser, fake: Fake, change: Callable[[Fake], None], text: str
+    ) -> None:
+        change(fake)
+        browser.open(fake.origin)
+        browser.find("body", text)
+
+    def test_a_review_that_is_not_kept_any_more_says_so(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "now/17")
+        browser.find("aside .failure", "no such thing")
+
+
+class TestJobs:
+    def test_a_job_is_a_graph_of_its_tasks(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find(".task")
+        assert browser.texts(".task strong") == ["learner", "collector"]
+        assert browser.texts(".task[data-task=collector] .counts .badge") == ["2 Running", "1 Pending"]
+        assert browser.texts(".gang text") == ["gang atari: starts with 3 pods together"]
+        assert len(browser.all("path.arrow")) == 1
+        assert "after learner" in browser.texts(".task[data-task=collector]")[0]
+        for text in (
+            "Why it waits",
+            "To do: ask for less, or add nodes",
+            "Service",
+            "atari-collector-2",
+            "FailedScheduling \u00d74",
+        ):
+            assert text in browser.text("aside")
+
+    def test_no_two_tasks_overlap(self, browser: Browser, fake: Fake) -> None:
+        job = fake.answers["job"]
+        names = [f"t{number}" for number in range(9)]
+        job["tasks"] = [
+            {**job["tasks"][0], "name": name, "dependsOn": names[: number // 3 * 3]}
+            for number, name in enumerate(names)
+        ]
+        job["tasks"][0]["dependsOn"] = ["t8"]  # a cycle, which the webhook denies
+        job["gangs"] = [
+            {"name": "a", "minimum": 1, "tasks": names[::2]},
+            {"name": "b", "minimum": 1, "tasks": names[1::2]},
+        ]
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find(".task")
+        boxes = "return [...document.querySelectorAll('.task')].map(n => [n.offsetLeft, n.offsetTop, n.offsetWidth, n.offsetHeight])"
+        for size in ((1600, 900), PHONE):
+            browser.media(size, dark=False)
+            fake.push(f"jobs/{JOB}/stream", "job", {**job, "gangs": job["gangs"][: 2 if size == PHONE else 1]})
+            tasks = browser.run(boxes)
+            assert len(tasks) == 9
+            clashes = [
+                (a, b)
+                for a in tasks
+                for b in tasks
+                if a is not b and abs(a[0] - b[0]) < a[2] and abs(a[1] - b[1]) < a[3]
+            ]
+            assert clashes == []
+
+    def test_the_graph_follows_the_pods(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find(".task.waiting")
+        job = fake.answers["job"]
+        job["tasks"][1] |= {"state": "running", "pods": {"Running": 3}}
+        fake.push(f"jobs/{JOB}/stream", "job", job)
+        browser.find(".task[data-task=collector].running", "3 Running")
+        fake.push(f"jobs/{JOB}/stream", "gone", {})
+        browser.find("aside", "This job was deleted.")
+
+    def test_the_list_follows_the_jobs(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "jobs")
+        browser.find("[role=option]")
+        browser.find(".live.on")
+        job = fake.answers["jobs"]["items"][0]
+        fake.push("jobs/stream", "jobs", {"changed": [{**job, "phase": "Succeeded"}], "deleted": [], "total": 2})
+        browser.find("[role=option]", "Succeeded")
+        del fake.answers["jobs"]["items"][0]
+        fake.push("jobs/stream", "jobs", {"changed": [], "deleted": [job], "total": 1})
+        browser.wait(lambda: len(browser.all("[role=option]")) == 1 or None, "one job")
+
+    def test_an_empty_list_says_what_to_do(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["jobs"] |= {"items": [], "total": 0, "matched": 0}
+        browser.open(fake.origin, "jobs")
+        browser.find(".empty", "kubectl apply")
+
+
+def test_a_rule_leads_to_its_reviews(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin, "rules")
+    browser.find("td a", "schema").click()
+    browser.find("#total", "1 review of 2")
+    assert browser.texts("[role=option] strong") == ["team-a/broken"]
+    browser.find("button.tag", "rule schema").click()
+    browser.find("#total", "2 reviews")
+
+
+def test_the_audit_lists_stored_jobs(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin, "rules")
+    browser.find("#audit").click()
+    browser.find("main", "120 jobs reviewed; 1 would be denied.")
+    assert fake.posted == [("audit", {})]
+    for text in (
+        "team-a/old",
+        "Invalid value: 0: must be at least 1",
+        "torchjobs.train.distributed.io (the API server responded with 403)",
+    ):
+        assert text in browser.text()
+
+
+class TestHealth:
+    def test_everything_is_shown(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "health")
+        browser.find("#doctor").click()
+        browser.find("main", "webhook-not-called")
+        for text in (
+            "jobgate-webhook-5d9f6c7b8-x2v4q",
+            "≤ 5 ms 99 %",
+            "dijobs: 12s old",
+            "generation 4",
+            "apply the manifests again",
+            "responded with 502",
+        ):
+            assert text in browser.text(), text
+        assert browser.texts(".generation text") == ["4 served, until 2027-02-01", "5 staged, until 2027-02-26"]
+        assert browser.texts(".stages .done strong") == ["staged", "trusted"]
+        assert browser.texts(".histogram .muted") == ["40,000", "11,000", "234"]
+
+    def test_parts_that_cannot_be_read_say_so(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["health"] |= {"replicas": None, "latency": None, "certificates": None}
+        fake.answers["doctor"] = (403, "you may not list nodes")
+        browser.open(fake.origin, "health")
+        browser.find("main", "Certificates cannot be read")
+        browser.find("#doctor").click()
+        browser.find(".failure", "you may not list nodes")
+
+
+class TestTry:
+    def edit(self, browser: Browser, text: str) -> None:
+        """Type text at the end, as a user does: after each character the page may answer."""
+        browser.run("document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus()")
+        browser.press(text)
+
+    def inside(self, browser: Browser, selector: str) -> list[str]:
+        found: list[str] = browser.run(
+            "return [...document.querySelector('.editor').shadowRoot.querySelectorAll(arguments[0])].map(n => n.textContent)",
+            selector,
+        )
+        return found
+
+    def test_findings_mark_their_lines(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "try")
+        browser.find("#example").click()
+        browser.find("article", "DIJob broken")
+        assert self.inside(browser, ".cm-lintRange-error")
+        browser.find("article button.line", "line 9").click()
+        assert self.inside(browser, ".cm-activeLineGutter")[0] == "9"
+        assert "MASTER_ADDR=good-learner-0" in browser.text()
+        assert browser.texts("article .diff .added") == ["+added:   backoffLimit: 3"]
+
+    def test_the_last_text_is_what_counts(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "try")
+        browser.find("#example")
+        self.edit(browser, "kind: A")
+        self.edit(browser, "BC")
+        browser.find("article")
+        assert fake.posted[-1] == ("try", {"yaml": "kind: ABC", "namespace": "default"})
+        browser.go("now")
+        browser.go("try")
+        browser.wait(lambda: self.inside(browser, ".cm-line") == ["kind: ABC"] or None, "the text from before")
+
+    def test_fields_and_values_are_completed_from_the_schema(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["schemas/dijob"] = _schema()
+        browser.open(fake.origin, "try")
+        browser.find("#example")
+        self.edit(browser, "apiVersion: diengine.opendilab.org/v2alpha1\nkind: DIJob\nspec:\n  cleanPod")
+        option = browser.wait(lambda: self.inside(browser, ".cm-completionLabel") or None, "completions")
+        assert option == ["cleanPodPolicy"]
+
+    def test_a_path_follows_from_the_indentation(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "try")
+        cases = {
+            ("spec:", "  "): ["spec"],
+            ("spec:\n  tasks:", "  - "): ["spec", "tasks", None],
+            ("spec:\n  tasks:\n  - name: a", "    "): ["spec", "tasks", None],
+            ("spec:\n  tasks:\n    - name: a\n      template:\n        spec:", "          "): ["spec", "tasks", None, "template", "spec"],
+            ("spec:\n  tasks:\n  - name: a\n    template:\n      spec: {}\n  - name: b", "    "): ["spec", "tasks", None],
+            ("spec:\n  tasks:\n  - name: a", "  "): ["spec"],
+            ("# a comment: here\nspec:\n\n  plugins:\n    svc: []", "  "): ["spec"],
+            ("a:\n- - b: 1", "    "): ["a", None, None],
+            ("spec:\n  a: 1", ""): [],
+        }  # fmt: skip
+        script = "const [lines, start, done] = arguments; import('/static/complete.js').then(m => done(m.pathTo(lines, start)), e => done(String(e)))"
+        for (before, start), path in cases.items():
+            assert browser.driver.execute_async_script(script, before.split("\n"), start) == path, before
+
+
+def _schema() -> dict[str, Any]:
+    policy = {"type": ["string", "null"], "enum": ["Running", "All", None], "description": "Which pods are deleted."}
+    return {
+        "properties": {"spec": {"type": "object", "properties": {"cleanPodPolicy": policy, "tasks": {"type": "array"}}}}
+    }
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_what_users_write_is_text(browser: Browser, fake: Fake, route: str) -> None:
+    kept = {"id", "plural", "verdict", "sign", "url", "phase", "operation", "time", "state", "level", "severity", "notBefore", "notAfter", "renewal", "created", "started", "since", "last"}  # fmt: skip
+
+    def hostile(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: hostile(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [hostile(item, key) for item in value]
+        return f"{value}{HOSTILE}" if isinstance(value, str) and key not in kept else value
+
+    fake.answers = {path: hostile(answer) for path, answer in fake.answers.items()}
+    fake.answers["jobs"]["items"][0]["plural"] = fake.answers["job"]["job"]["plural"]
+    fake.events = {path: [(event, hostile(value)) for event, value in events] for path, events in fake.events.items()}
+    browser.open(fake.origin, route)
+    browser.find(ROUTES[route])
+    for button in browser.all("#audit, #doctor, #example"):
+        button.click()
+        browser.find("main [role=status], main article")
+    if route != "try":
+        assert SHOWN.split(" {{", maxsplit=1)[0] in browser.run("return document.querySelector('main').textContent")
+    assert browser.run("return document.querySelectorAll('main script, main img').length") == 0
+    codes = "return [...document.querySelector('body').textContent.matchAll(/[\\p{Cf}\\p{Cs}\\0\\x1b]/gu)].length"
+    assert browser.run(codes) == 0
+    assert browser.problems() == []
+    assert browser.strangers() == set()
+
+
+def test_the_theme_is_chosen_and_kept(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin)
+    browser.find("[role=option]")
+    colour = "return getComputedStyle(document.documentElement).backgroundColor"
+    light = browser.run(colour)
+    browser.press("t")
+    dark = browser.run(colour)
+    assert light != dark
+    assert browser.find("#theme").get_attribute("aria-pressed") == "true"
+    browser.driver.refresh()
+    browser.find("[role=option]")
+    assert browser.run(colour) == dark
+
+
+def test_shortcuts_are_listed_and_can_be_turned_off(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin)
+    browser.find("[role=option]")
+    browser.press("2")
+    browser.find("nav [aria-current]", "Jobs")
+    browser.press("/")
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "search"
+    browser.press("3", Keys.ESCAPE)  # typed into the search
+    browser.find("nav [aria-current]", "Jobs")
+    browser.press("?")
+    assert "Keyboard shortcuts" in browser.text("dialog")
+    assert browser.violations() == []
+    browser.find("#single").click()
+    browser.press(Keys.ESCAPE)
+    browser.press("1")
+    browser.find("nav [aria-current]", "Jobs")
+
+
+def test_the_first_key_skips_to_the_content(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin)
+    browser.find("[role=option]")
+    browser.press(Keys.TAB)
+    assert browser.driver.switch_to.active_element.text == "Skip to content"
+    browser.press(Keys.ENTER)
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "main"
