@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import Field
 
 from crdgen import CustomResource, Doc, Model, Names, Version
