@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from msgspec.structs import replace
 from pydantic import Field
 
 from crdgen import CustomResource, Doc, Model, Names, Version
