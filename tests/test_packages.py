@@ -95,7 +95,15 @@ def test_a_plugin_with_the_name_of_another_is_unusable(site: Path) -> None:
 
 @pytest.mark.usefixtures("site")
 def test_commands_go_on_with_one_warning() -> None:
-    result = jobgate("review", JOBS, "--run", "torchjobs.train.distributed.io", "--run", "sweeps.example.com")
+    named = (
+        "--run",
+        "sweeps.example.com",
+        "--operator-can",
+        "sweeps/preemptible",
+        "--without-kind",
+        "sweeps.example.com",
+    )
+    result = jobgate("review", JOBS, "--run", "torchjobs.train.distributed.io", *named)
     assert result.exit_code == 0
     assert result.stderr.count(f"warning: {FAULT}\n") == 1
     assert "warning: sweeps.example.com is ignored: it may be that of a package that cannot be loaded" in result.stderr
