@@ -1,4 +1,4 @@
-"""`jobgate audit`: review jobs that a cluster has stored, or those in files, with what the cluster has."""
+"""`jobgate audit`: review objects that a cluster has stored, or those in files, with what the cluster has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from crdgen.reporting import count
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
@@ -56,7 +57,7 @@ class ListedObjects:
 @click.command("audit")
 @click.argument("files", nargs=-1, metavar="[FILE]…")
 @KUBECONFIG
-@click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only jobs in this namespace; repeatable.")
+@click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only this namespace; repeatable.")
 @click.option("--warnings/--no-warnings", default=False, help="Also report warnings.")
 @OUTPUT
 @installation
@@ -71,11 +72,11 @@ def audit_command(
     output: str,
     configured: Configured,
 ) -> None:
-    """Review the jobs that a cluster has stored, and report by job and rule what would be denied today.
+    """Review the objects that a cluster has stored, and report by object and rule what would be denied today.
 
     With FILES, their objects are reviewed instead, as if they were created in the cluster. Those without a namespace
-    belong to the first of --namespace, or to default. Changes nothing. Exit status: 0 if no job would be denied, 1 if
-    one would be, 2 if jobs cannot be listed or read.
+    belong to the first of --namespace, or to default. Changes nothing. Exit status: 0 if no object would be denied,
+    1 if one would be, 2 if objects cannot be listed or read.
     """
     manifests, broken = read_files(files)
     if broken:
@@ -155,10 +156,10 @@ def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, wa
             click.echo(f"  * {cause} [{rule}]")
         for notice in audited.notices if warnings else ():
             click.echo(f"  warning: {notice}")
-    for rule, jobs in by_rule(audits).items():
-        click.echo(f"{rule}: {jobs} {'job' if jobs == 1 else 'jobs'}")
+    for rule, number in by_rule(audits).items():
+        click.echo(f"{rule}: {count(number, 'object')}")
     faulty = sum(bool(audited.faults) for audited in audits)
-    click.echo(f"{len(audits)} jobs, {faulty} would be denied")
+    click.echo(f"{count(len(audits), 'object')}, {faulty} would be denied")
     for kind in missing:
         click.echo(f"not installed: {kind}", err=True)
 
