@@ -29,7 +29,7 @@ class Provided(Struct, Generic[T], frozen=True):
     """An entry point of an installed package.
 
     Attributes:
-        name, target, group: the entry point: `sweepjob = "sweepjob:SWEEPJOB"` of `jobgate.kinds`.
+        name, target, group: the entry point: `sweepjob = "sweepjob:KIND"` of `jobgate.kinds`.
         package, version: the package that has it.
         value: the object; None if the entry point is unusable.
         fault: why it is unusable; empty if it is not.
