@@ -16,8 +16,8 @@ from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
 from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, audit, by_rule
-from webhook import Registry, UnknownObjects
+from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule
+from webhook import Registry
 from webhook.values import mapping
 
 if TYPE_CHECKING:
@@ -25,33 +25,6 @@ if TYPE_CHECKING:
 
 
 _CRDS: Final = "customresourcedefinitions.v1.apiextensions.k8s.io"
-
-
-class ListedObjects:
-    """The listed objects of a cluster, by resource. Implements `webhook.Objects`."""
-
-    def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
-        self._objects = {
-            resource: {(item["metadata"].get("namespace", ""), item["metadata"]["name"]): item for item in objects}
-            for resource, objects in lists.items()
-        }
-
-    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None if it does not exist.
-
-        Raises:
-            UnknownObjects: the resource was not listed.
-        """
-        if resource not in self._objects:
-            raise UnknownObjects(f"{resource} could not be listed")
-        return self._objects[resource].get((namespace, name))
-
-    def __contains__(self, resource: object) -> bool:
-        return resource in self._objects
-
-    def names(self, resource: str, namespace: str = "") -> list[str]:
-        """Return the names of the objects in a namespace; raises LookupError if the resource was not listed."""
-        return [name for of, name in self._objects[resource] if of == namespace]
 
 
 @click.command("audit")
