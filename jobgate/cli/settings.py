@@ -260,7 +260,9 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     for value in values:
         plural = value.partition("/")[0]
         operators = [kind.operator for kind in jobs if kind.plural == plural]
-        if not operators and not kinds.lacking:
+        if not operators and kinds.lacking:
+            continue
+        if not operators:
             raise click.BadParameter(
                 f"{value!r} must begin with one of {', '.join(f'{kind.plural}/' for kind in jobs)}"
             )

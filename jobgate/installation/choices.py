@@ -31,7 +31,7 @@ INSTALLED: Mapping[str, str | Expression] = {**LABELS, NAME_LABEL: NAME, HOME_LA
 #: The namespaces that the installation serves, and the flag that tells its controllers.
 SERVED = setting("namespace_selector")
 SERVED_FLAG = If(SERVED, joined("--namespace-selector=", to_json(SERVED)))
-#: The same for the API server; `SERVED` is never rendered as it is, because its lists are extended.
+#: Limits an admission policy to these namespaces.
 ONLY_SERVED = {"namespaceSelector": If(SERVED, SERVED)}
 
 #: Whether the pods of jobgate run in the cluster.
