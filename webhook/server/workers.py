@@ -101,13 +101,10 @@ class Supervisor:
         command: Sequence[str],
         product: Product = NAMELESS,
         impaired: Sequence[str] = (),
-        *,
-        offers_reviews: bool = False,
     ) -> None:
         """`command` starts a worker, which gets its sockets by the environment variable; `impaired` is for probes."""
         self._impaired = impaired
         self._command = command
-        self._offers_reviews = offers_reviews
         self._product = product
         self._stopping = False
         self._workers = [Worker(_plain()) for _ in range(count)]
@@ -124,8 +121,7 @@ class Supervisor:
         """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
             stack.enter_context(log.batching())
-            offer = self._offer() if self._offers_reviews else None
-            answers = Answers(self._not_ready, self._exposition, self._impaired, offer)
+            answers = Answers(self._not_ready, self._exposition, self._impaired)
             await stack.enter_async_context(answering(answers, sockets.plain))
             logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
             keeping = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
