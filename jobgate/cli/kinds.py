@@ -33,7 +33,7 @@ def kinds(context: click.Context, *, output: str, described: list[tuple[str, lis
 
     Exit status: 0, or 1 if an entry point of a package cannot be used.
     """
-    entries: list[Provided[Any]] = [*of_packages(), *plugins.of_packages()]
+    entries: list[Provided[Any]] = [*map(_with_schema, of_packages()), *plugins.of_packages()]
     given = {id(entry.value): entry for entry in entries}
     listed = [
         {**_names(kind), **_origin(given.get(id(kind)), BUILT_IN.get((kind.gvk.api_version, kind.kind), ""))}
@@ -56,6 +56,17 @@ def kinds(context: click.Context, *, output: str, described: list[tuple[str, lis
         click.echo()
         _print("PLUGIN", offered)
     context.exit(1 if broken else 0)
+
+
+def _with_schema(entry: Provided[CustomKind]) -> Provided[CustomKind]:
+    """Return an entry point, as unusable if no schema can be generated from the models of its kind."""
+    try:
+        if entry.value is not None:
+            entry.value.schema.check({})
+    except Exception as error:  # noqa: BLE001 - models of a package may raise anything
+        entry = entry.clashing(f"has no valid schema: {type(error).__name__}: {error}")
+        click.echo(f"warning: {line(str(entry))}", err=True)
+    return entry
 
 
 def _names(kind: CustomKind) -> dict[str, str]:
