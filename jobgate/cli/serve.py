@@ -151,7 +151,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
             impaired, offers = log_lacking(configured.kinds), keep_reviews > 0
-            await Supervisor(workers, command, PRODUCT, impaired, offers_reviews=offers).run(own, stop=stop)
+            await Supervisor(workers, command, PRODUCT, impaired).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
