@@ -150,7 +150,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     async def supervise_workers() -> None:
         stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            impaired, offers = log_lacking(configured.kinds), keep_reviews > 0
+            impaired = log_lacking(configured.kinds)
             await Supervisor(workers, command, PRODUCT, impaired).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
