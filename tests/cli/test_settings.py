@@ -354,6 +354,11 @@ def test_the_server_warns_of_a_memory_limit_below_its_bounds(
     assert [expected in message for message in caplog.messages] == [True] * (needed is not None)
 
 
+def test_reviews_are_kept_by_one_worker() -> None:
+    result = CliRunner().invoke(main, ["serve", "--workers=2", "--keep-reviews=10"])
+    assert "--keep-reviews requires --workers 1" in complaint(result)
+
+
 def test_a_wrong_limit_ends_the_server_before_it_starts_workers() -> None:
     assert "'x' must be one of body" in complaint(CliRunner().invoke(main, ["serve", "--workers=2", "--limit=x=1"]))
 
