@@ -141,9 +141,11 @@ def verdicts(kind: JobKind, job: dict[str, Any]) -> tuple[set[str], set[str]]:
     found = [*_findings(kind, defaulted(kind, job, context).value, context, ratchets=False)]
     variables = {"objects": [job]}
     denied = set()
-    for variable in resolve(twins.variables()[1:], Installation()):
+    _, faulty, *texts_of = resolve(twins.variables(), Installation())
+    for variable in texts_of:
         (texts,) = evaluate_untyped(variable["expression"], {"variables": variables, "oldObject": None})
         denied |= {variable["name"]} if texts else set()
+    assert evaluate_untyped(faulty["expression"], {"variables": variables, "oldObject": None}) == [bool(denied)]
     return {rule for rule, finding in found if isinstance(finding, Cause)}, denied
 
 
