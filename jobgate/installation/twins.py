@@ -226,7 +226,7 @@ class Twins:
         texts = " + ".join(f"variables.{name}[0]" for name in self.faults)
         return {
             "expression": f"!variables.{_FAULTY}[0] || (variables.objects.size() > 1 && variables.{_FAULTY}[1])",
-            "message": "the job breaks rules of its kind",
+            "message": "the object breaks rules of its kind",
             "messageExpression": f'variables.{_FAULTY}[0] ? ({texts}).join("; ") : ""',
             "reason": "Invalid",
         }
