@@ -114,6 +114,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = new("kind", "TrainJob", "--directory", str(tmp_path / "file" / "package"))
+    assert (result.exit_code, "cannot be written: Not a directory" in result.output) == (1, True), result.output
+
+
 def test_a_package_hides_no_module_of_python(tmp_path: Path) -> None:
     assert new("kind", "Queue", "--directory", str(tmp_path / "a")).exit_code == 0
     assert (tmp_path / "a" / "queue_kind" / "models.py").is_file()
