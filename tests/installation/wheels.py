@@ -42,6 +42,16 @@ def environment_with(folder: Path, wanted: str, *wheels: Path) -> Path:
     """Create an empty environment, install what is wanted from wheels alone, and return its folder of programs."""
     links = [word for place in wheels for word in ("--find-links", str(place))]
     subprocess.run([UV, "venv", "--quiet", "--offline", "--python", sys.executable, folder], check=True)
-    install = [UV, "pip", "install", "--quiet", "--offline", "--no-index", *links, "--python", folder / "bin/python"]
+    install: list[str | Path] = [
+        UV,
+        "pip",
+        "install",
+        "--quiet",
+        "--offline",
+        "--no-index",
+        *links,
+        "--python",
+        folder / "bin/python",
+    ]
     subprocess.run([*install, wanted], check=True, timeout=300)
     return folder / "bin"
