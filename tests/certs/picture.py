@@ -96,6 +96,9 @@ def drawn(filmed: Film) -> str:
         parts.append(f'<path d="M{x} {TOP - 14}V{HEIGHT - 38}" class="mark"/>')
         parts += [text(x, TOP - 40, label, "head", "middle")]
         parts += [text(x, TOP - 22, f"{second // 60}:{second % 60:02} min", "soft", "middle")]
+    for since, until in ((Stage, Promote), (Verify, Retire)):
+        middle = LEFT + (filmed.at[since] + filmed.at[until]) / 2 * scale
+        parts.append(text(round(middle, 1), TOP - 22, "soak", "soft", "middle"))
     note = (
         "From a rotation in memory: in each second, every API server made a handshake with every server; none failed."
     )
@@ -107,16 +110,8 @@ def picture() -> str:
     return drawn(asyncio.run(film()))
 
 
-def main() -> int:
-    """Write the picture, or with `--check` compare it; return the exit status."""
-    wanted = picture()
-    if "--check" not in sys.argv:
-        PICTURE.write_text(wanted, encoding="utf-8")
-    elif PICTURE.read_text(encoding="utf-8") != wanted:
-        print(f"{PICTURE} is out of date; run `make pictures PICTURES=rotation`", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    if "--check" not in sys.argv:
+        PICTURE.write_text(picture(), encoding="utf-8")
+    elif PICTURE.read_text(encoding="utf-8") != picture():
+        sys.exit(f"{PICTURE} is out of date; run `make pictures PICTURES=rotation`")
