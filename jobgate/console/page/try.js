@@ -1,6 +1,6 @@
 // Try: YAML of any kind; the verdict, what would be changed, and what each pod will be, as one types.
 
-import { post } from "./api.js";
+import { post, Refused } from "./api.js";
 import { complete } from "./complete.js";
 import { announce, h, many, show } from "./dom.js";
 import { badge, causes, diff, empty, failure, section, table } from "./parts.js";
@@ -83,7 +83,9 @@ export function open(main) {
       const said = trial.objects.map((/** @type {{name: string, verdict: string}} */ one) => `${one.name} ${one.verdict}`).join(", ");
       if (said !== spoken) announce(spoken = said);
     } catch (error) {
-      if (!signal.aborted) show(results, failure(error, review));
+      if (signal.aborted) return;
+      if (error instanceof Refused && error.status === 429) return soon();
+      show(results, failure(error, review));
     }
   };
   show(main, h("h1", { class: "hidden" }, "Try"), h("div", { class: "pane" },
