@@ -1,4 +1,4 @@
-"""`jobgate audit`: review jobs that a cluster has stored, or those in files, with what the cluster has."""
+"""`jobgate audit`: review objects that a cluster has stored, or those in files, with what the cluster has."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from crdgen.reporting import count
 from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
 from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
 from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, audit, by_rule
-from webhook import Registry, UnknownObjects
+from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule
+from webhook import Registry
 from webhook.values import mapping
 
 if TYPE_CHECKING:
@@ -26,37 +27,10 @@ if TYPE_CHECKING:
 _CRDS: Final = "customresourcedefinitions.v1.apiextensions.k8s.io"
 
 
-class ListedObjects:
-    """The listed objects of a cluster, by resource. Implements `webhook.Objects`."""
-
-    def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
-        self._objects = {
-            resource: {(item["metadata"].get("namespace", ""), item["metadata"]["name"]): item for item in objects}
-            for resource, objects in lists.items()
-        }
-
-    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None if it does not exist.
-
-        Raises:
-            UnknownObjects: the resource was not listed.
-        """
-        if resource not in self._objects:
-            raise UnknownObjects(f"{resource} could not be listed")
-        return self._objects[resource].get((namespace, name))
-
-    def __contains__(self, resource: object) -> bool:
-        return resource in self._objects
-
-    def names(self, resource: str, namespace: str = "") -> list[str]:
-        """Return the names of the objects in a namespace; raises LookupError if the resource was not listed."""
-        return [name for of, name in self._objects[resource] if of == namespace]
-
-
 @click.command("audit")
 @click.argument("files", nargs=-1, metavar="[FILE]…")
 @KUBECONFIG
-@click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only jobs in this namespace; repeatable.")
+@click.option("--namespace", "-n", "namespaces", multiple=True, help="Review only this namespace; repeatable.")
 @click.option("--warnings/--no-warnings", default=False, help="Also report warnings.")
 @OUTPUT
 @installation
@@ -71,11 +45,11 @@ def audit_command(
     output: str,
     configured: Configured,
 ) -> None:
-    """Review the jobs that a cluster has stored, and report by job and rule what would be denied today.
+    """Review the objects that a cluster has stored, and report by object and rule what would be denied today.
 
     With FILES, their objects are reviewed instead, as if they were created in the cluster. Those without a namespace
-    belong to the first of --namespace, or to default. Changes nothing. Exit status: 0 if no job would be denied, 1 if
-    one would be, 2 if jobs cannot be listed or read.
+    belong to the first of --namespace, or to default. Changes nothing. Exit status: 0 if no object would be denied,
+    1 if one would be, 2 if objects cannot be listed or read.
     """
     manifests, broken = read_files(files)
     if broken:
@@ -155,10 +129,10 @@ def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, wa
             click.echo(f"  * {cause} [{rule}]")
         for notice in audited.notices if warnings else ():
             click.echo(f"  warning: {notice}")
-    for rule, jobs in by_rule(audits).items():
-        click.echo(f"{rule}: {jobs} {'job' if jobs == 1 else 'jobs'}")
+    for rule, number in by_rule(audits).items():
+        click.echo(f"{rule}: {count(number, 'object')}")
     faulty = sum(bool(audited.faults) for audited in audits)
-    click.echo(f"{len(audits)} jobs, {faulty} would be denied")
+    click.echo(f"{count(len(audits), 'object')}, {faulty} would be denied")
     for kind in missing:
         click.echo(f"not installed: {kind}", err=True)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
-from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, review
+from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, UnknownObjects, review
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,33 @@ class Audited:
     name: str
     faults: tuple[tuple[str, Cause], ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+class ListedObjects:
+    """The listed objects of a cluster, by resource. Implements `webhook.Objects`."""
+
+    def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
+        self._objects = {
+            resource: {(item["metadata"].get("namespace", ""), item["metadata"]["name"]): item for item in objects}
+            for resource, objects in lists.items()
+        }
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object, or None if it does not exist.
+
+        Raises:
+            UnknownObjects: the resource was not listed.
+        """
+        if resource not in self._objects:
+            raise UnknownObjects(f"{resource} could not be listed")
+        return self._objects[resource].get((namespace, name))
+
+    def __contains__(self, resource: object) -> bool:
+        return resource in self._objects
+
+    def names(self, resource: str, namespace: str = "") -> list[str]:
+        """Return the names of the objects in a namespace; raises LookupError if the resource was not listed."""
+        return [name for of, name in self._objects[resource] if of == namespace]
 
 
 def audit(

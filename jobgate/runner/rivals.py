@@ -54,10 +54,9 @@ async def rivals(
             metadata = metadata_of(document)
             name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
             names = (name, *(_images(document) if resource == DEPLOYMENTS else ()))
-            matches = any(pattern in candidate for candidate in names for pattern in patterns) or (
-                namespace != here[0] and _runs(document, kind, here[1])
-            )
-            if f"{namespace}/{name}" in ignored_names or not matches:
+            operates = any(pattern in candidate for candidate in names for pattern in patterns)
+            runs = namespace != here[0] and _runs(document, kind, here[1])
+            if f"{namespace}/{name}" in ignored_names or not (operates or runs):
                 continue
             examined[namespace] += 1
             if examined[namespace] > MAX_EXAMINED:
@@ -67,7 +66,7 @@ async def rivals(
                 account = _account(_template(document)) if ready else ""
             else:
                 account = await _account_of_holder(cluster, namespace, holder(document, now))
-            if account and await _may_write_status(kind, cluster, namespace, account):
+            if account and await _may_write_status(kind, cluster, namespace, account, "patch" if runs else "update"):
                 operators.append(f"{kind_name} {namespace}/{name}")
     return operators
 
@@ -82,15 +81,15 @@ def _runs(deployment: Mapping[str, Any], kind: JobKind, selector: LabelSelector)
         for flag in container.get("args") or ()
     ]
     served = LabelSelector()
-    with suppress(ValueError):  # it does not start, or understands more than this version
+    with suppress(ValueError, RecursionError):  # it does not start, or understands more than this version
         served = next((parsed(value) for flag, value in flags if flag == "--namespace-selector"), served)
     return ("--run", kind.qualified_plural) in flags and overlap(selector, served)
 
 
-async def _may_write_status(kind: JobKind, cluster: ClusterClient, namespace: str, account: str) -> bool:
+async def _may_write_status(kind: JobKind, cluster: ClusterClient, namespace: str, account: str, verb: str) -> bool:
     """Return whether a service account may write the status of jobs in all namespaces, as an operator does."""
     user, groups = service_account(namespace, account)
-    attributes = {"verb": "update", "group": kind.group, "resource": kind.plural, "subresource": "status"}
+    attributes = {"verb": verb, "group": kind.group, "resource": kind.plural, "subresource": "status"}
     return await is_allowed(cluster, user, groups, **attributes)
 
 

@@ -44,8 +44,8 @@ def test_stored_jobs_are_reported_by_job_and_rule(
     assert f"dijobs.diengine.opendilab.org {namespace}/broken: would be denied" in result.output
     assert "* spec.tasks[1].type: Duplicate value" in result.output
     assert "[at_most_one_task_of_each_type]" in result.output
-    assert "at_most_one_task_of_each_type: 1 job\n" in result.output
-    assert "2 jobs, 1 would be denied" in result.output
+    assert "at_most_one_task_of_each_type: 1 object\n" in result.output
+    assert "2 objects, 1 would be denied" in result.output
     assert "sound" not in result.output
 
     as_json: dict[str, Any] = json.loads(run(controlplane, namespace, "--output", "json").stdout)
@@ -68,7 +68,7 @@ def test_the_pod_security_level_of_a_jobs_namespace_counts(
     assert status == 201, answer
     result = run(controlplane, namespace)
     assert result.exit_code == 1, result.output
-    assert "pods_keep_to_the_security_level_of_their_namespace: 1 job\n" in result.output
+    assert "pods_keep_to_the_security_level_of_their_namespace: 1 object\n" in result.output
     assert f"namespace {namespace} enforces Pod Security level restricted" in result.output
 
 

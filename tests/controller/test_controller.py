@@ -22,6 +22,7 @@ from jobgate.jobs.status import taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digests
 from jobgate.room import Room
+from jobgate.selectors import LabelSelector
 from tests.controller.builder import CONFIG_MAPS, DIJOBS, EVENTS, POLICIES, SECRETS, SERVICES, job
 from tests.controller.cluster import MemoryCluster, unreachable
 
@@ -44,10 +45,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def controlling(cluster: MemoryCluster, resync: float = 1000.0) -> AsyncIterator[ControllerMetrics]:
+async def controlling(
+    cluster: MemoryCluster, resync: float = 1000.0, selector: LabelSelector | None = None
+) -> AsyncIterator[ControllerMetrics]:
     metrics = ControllerMetrics()
     settings = ControllerSettings(
-        "svc.cluster.local", 5000.0, resync, offered=plugins.installed(), namespace="jobgate-system"
+        "svc.cluster.local",
+        5000.0,
+        resync,
+        offered=plugins.installed(),
+        namespace="jobgate-system",
+        selector=selector or {},
     )
     task = asyncio.create_task(Controller(cluster, [DIJOB], settings, metrics).work())
     try:
@@ -627,6 +635,28 @@ async def test_namespaces_that_have_opted_out_and_those_of_the_system_are_left_a
         await until(lambda: len(there(cluster, "elsewhere")) == 2)
         await quiet(cluster)
     assert len(there(cluster, namespace)) == expected
+
+
+async def test_a_namespace_is_served_as_soon_as_the_selector_matches_and_no_longer() -> None:
+    cluster = MemoryCluster()
+    for name, labels in (("ada", {}), ("bob", {"team": "vision"})):
+        cluster.put(NAMESPACES, {"metadata": {"name": name, "namespace": "", "labels": labels}})
+        cluster.put(DIJOBS, job("train", name, 2, {"trial": {}}))
+    cluster.put(DIJOBS, job("train", "unknown", 2, {"trial": {}}))
+    async with controlling(cluster, selector={"matchLabels": {"team": "vision"}}):
+        await until(lambda: len(there(cluster, "bob")) == 2)
+        await quiet(cluster)
+        assert not there(cluster, "ada")
+        assert not there(cluster, "unknown")
+        cluster.edit(NAMESPACES, "", "ada", {"metadata": {"labels": {"team": "vision"}}})
+        await until(lambda: len(there(cluster, "ada")) == 2)
+        cluster.edit(NAMESPACES, "", "bob", {"metadata": {"labels": {"team": "web"}}})
+        cluster.put(DIJOBS, job("late", "bob", 2, {"trial": {}}))
+        await quiet(cluster)
+    assert len(there(cluster, "bob")) == 2
+    for name in ("ada", "bob"):
+        labels = (cluster.find(CONFIG_MAPS, name, "train-trial") or {})["metadata"]["labels"]
+        assert labels["jobgate.dev/installation-namespace"] == "jobgate-system"
 
 
 async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(

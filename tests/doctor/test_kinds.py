@@ -9,7 +9,9 @@ import pytest
 from jobgate.configured.catalogue import installable, kinds_of, named_in_catalogue
 from jobgate.configured.file import read_entries
 from jobgate.doctor.observed import CONFIG_MAPS, DEPLOYMENTS, Ref
-from tests.doctor.world import SERVER, SYSTEM, World, sound
+from jobgate.kinds import installed
+from tests.doctor.world import SERVER, SYSTEM, World, shipped, sound
+from tests.jobs.test_without_tasks import TOPIC, ZONE
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 RAY, OWN = "rayclusters.ray.io", "trainings.ml.example.com"
@@ -44,6 +46,22 @@ def test_an_installation_with_configured_kinds_has_no_fault(world: World) -> Non
     _, expected = world.looked()
     assert [kind.qualified_plural for kind in expected.kinds][-2:] == [RAY, OWN]
     assert expected.installation.deny == (RAY,)
+
+
+def test_kinds_without_tasks_are_looked_at_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A namespaced kind, and one of the cluster, in a cluster with a namespace that has opted out."""
+    monkeypatch.setattr("tests.doctor.world.KINDS", installed().plus([TOPIC, ZONE]))
+    monkeypatch.setattr("tests.doctor.world.shipped", shipped.__wrapped__)
+    world = sound(NOW)
+    labels = {"kubernetes.io/metadata.name": "out", "jobgate.dev/admission": "disabled"}
+    world.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "out", "labels": labels}})
+    assert world.diagnosed() == []
+    world.remove("CustomResourceDefinition", TOPIC.qualified_plural)
+    world.get("CustomResourceDefinition", ZONE.qualified_plural)["spec"]["scope"] = "Namespaced"
+    assert [(fault.id, fault.where) for fault in world.diagnosed()] == [
+        ("crd-missing", f"customresourcedefinitions/{TOPIC.qualified_plural}"),
+        ("crd-scope-differs", f"customresourcedefinitions/{ZONE.qualified_plural}"),
+    ]
 
 
 def config_map(world: World) -> dict[str, Any]:

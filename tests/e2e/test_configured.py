@@ -184,7 +184,7 @@ def test_objects_in_files_are_audited_before_they_are_applied(
         f"namespace {user.namespace} has no persistentvolumeclaim data",
         f"namespace {user.namespace} has no secret token",
         "there is no PriorityClass no-such-class",
-        "1 jobs, 1 would be denied",
+        "1 object, 1 would be denied",
     ):
         assert text in result.stdout
     assert "not reviewed: Service of v1 is no known kind" in result.stderr

@@ -150,7 +150,7 @@ def test_objects_that_were_stored_before_are_audited_and_migrated(
     finally:
         private.install()
     audit = _command(controlplane, "audit", "--namespace", user.namespace)
-    assert (audit.exit_code, "the_engine_has_the_version: 1 job" in audit.output) == (1, True), audit.output
+    assert (audit.exit_code, "the_engine_has_the_version: 1 object" in audit.output) == (1, True), audit.output
     # What is stored already blocks no other change.
     done, output = user.patch("orders", {"spec": {"backups": {"schedule": "0 3 * * *"}}}, NAME)
     assert done, output

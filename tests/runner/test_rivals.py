@@ -92,6 +92,46 @@ async def test_an_operator_is_known_while_it_is_alive(deployments: Any, leases: 
         }
 
 
+CANARY = {"matchLabels": {"channel": "canary"}}
+
+
+def runner(*flags: str, namespace: str = "di-system") -> dict[str, Any]:
+    """The Deployment of the runner of another installation."""
+    document = deployment("jobgate-runner", namespace=namespace)
+    document["metadata"]["labels"] = {"app.kubernetes.io/component": "runner"}
+    document["spec"]["template"]["spec"]["containers"][0]["args"] = ["run", *flags]
+    return document
+
+
+RUN = "--run=dijobs.diengine.opendilab.org"
+
+
+@pytest.mark.parametrize(
+    ("other", "selector", "reported"),
+    [
+        (runner(RUN), {}, True),
+        (runner(RUN), CANARY, True),
+        (runner(RUN, "--namespace-selector={matchLabels: {team: vision}}"), CANARY, True),
+        (runner(RUN, '--namespace-selector={"matchLabels":{"channel":"stable"}}'), CANARY, False),
+        (runner(RUN, "--namespace-selector=" + "[" * 100_000), CANARY, True),
+        (runner("--run=torchjobs.train.distributed.io"), {}, False),
+        (runner(RUN, namespace="tenant"), {}, False),
+        (runner(RUN, namespace="jobgate-system"), {}, False),
+        ({**runner(RUN), "status": {}}, {}, False),
+    ],
+    ids=["both serve all", "one serves all", "another label", "another value", "not readable", "another kind",
+         "without rights", "its own", "not ready"],
+)  # fmt: skip
+async def test_the_runner_of_another_installation_is_known_unless_no_namespace_matches_both(
+    other: Any, selector: Any, *, reported: bool
+) -> None:
+    cluster: Any = Cluster([other], [])
+    found = await rivals(DIJOB, cluster, NOW, here=("jobgate-system", selector))
+    assert found == (["Deployment di-system/jobgate-runner"] if reported else [])
+    # The runner patches statuses, and has no right to update them.
+    assert {review["resourceAttributes"]["verb"] for review in cluster.reviews} <= {"patch"}
+
+
 @pytest.mark.parametrize(
     ("deployments", "leases"),
     [
