@@ -53,10 +53,12 @@ def jobgate(*arguments: str, given: str = "") -> Result:
         ("math:tau_and_pi", float, "cannot be loaded: AttributeError: module 'math' has no attribute 'tau_and_pi'"),
         ("no_such_module:x", float, "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
         ("math:pi", int, "must be a int, not a float"),
+        ("this_exits:x", float, "cannot be loaded: SystemExit: 1"),
     ],
 )
 def test_an_entry_point_is_loaded_or_has_a_fault(site: Path, target: str, wanted: type[Any], fault: str) -> None:
     install(site, "mine", {"things:one": target})
+    (site / "this_exits.py").write_text("raise SystemExit(1)")
     (entry,) = provided("things", wanted)
     assert entry == Provided("one", target, "things", "mine", "1.2", None if fault else 3.141592653589793, fault)
 
@@ -95,7 +97,15 @@ def test_a_plugin_with_the_name_of_another_is_unusable(site: Path) -> None:
 
 @pytest.mark.usefixtures("site")
 def test_commands_go_on_with_one_warning() -> None:
-    result = jobgate("review", JOBS, "--run", "torchjobs.train.distributed.io", "--run", "sweeps.example.com")
+    named = (
+        "--run",
+        "sweeps.example.com",
+        "--operator-can",
+        "sweeps/preemptible",
+        "--without-kind",
+        "sweeps.example.com",
+    )
+    result = jobgate("review", JOBS, "--run", "torchjobs.train.distributed.io", *named)
     assert result.exit_code == 0
     assert result.stderr.count(f"warning: {FAULT}\n") == 1
     assert "warning: sweeps.example.com is ignored: it may be that of a package that cannot be loaded" in result.stderr

@@ -16,7 +16,7 @@ from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
 from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule
+from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule, document_of
 from webhook import Registry
 from webhook.values import mapping
 
@@ -117,7 +117,7 @@ async def _looked_up(client: Client, resources: Iterable[str]) -> ListedObjects:
 
 def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:
     if output == "json":
-        click.echo(json.dumps(_document(audits, missing), indent=2))
+        click.echo(json.dumps(document_of(audits, missing), indent=2))
         return
     for audited in audits:
         title = f"{audited.kind} {audited.namespace}/{audited.name}"
@@ -135,20 +135,3 @@ def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, wa
     click.echo(f"{count(len(audits), 'object')}, {faulty} would be denied")
     for kind in missing:
         click.echo(f"not installed: {kind}", err=True)
-
-
-def _document(audits: Sequence[Audited], missing: Sequence[str]) -> dict[str, Any]:
-    return {
-        "jobs": [
-            {
-                "kind": audited.kind,
-                "namespace": audited.namespace,
-                "name": audited.name,
-                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in audited.faults],
-                "warnings": [str(notice) for notice in audited.notices],
-            }
-            for audited in audits
-        ],
-        "rules": by_rule(audits),
-        "notInstalled": list(missing),
-    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobgate.cli.cluster import connect, listening, require_dns_name
+from jobgate.cli.cluster import KUBECONFIG, connect, listening, require_dns_name
 from jobgate.cli.settings import Configured, installation
 
 if TYPE_CHECKING:
@@ -20,12 +20,7 @@ _DEFAULT = Path("~/.kube/config")
 
 
 @click.command()
-@click.option(
-    "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="KUBECONFIG",
-    help="Kubeconfig file: all is read with your own rights.  [default: ~/.kube/config]",
-)
+@KUBECONFIG
 @click.option(
     "--in-cluster",
     is_flag=True,

@@ -70,6 +70,7 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
 @_choice("--failure-policy", "failure_policy", type=click.Choice(["Fail", "Ignore"]))
 @_choice("--mode", "mode", type=click.Choice(["enforce", "warn"]))
 @_choice("--job-pods", "job_pods", type=click.IntRange(1, PODS_LIMIT))
+@_choice("--policies/--no-policies", "policies")
 @_choice("--keep-reviews", "keep_reviews", type=click.IntRange(0, 10_000))
 @_choice("--crd/--no-crd", "crds")
 @click.option("--without-kind", multiple=True, metavar="PLURAL.GROUP", help="Kind of job to disable; repeatable.")

@@ -14,6 +14,7 @@ import click
 from crdgen import Names
 from jobgate import __version__
 from jobgate.names import dns_label, dns_subdomain
+from jobgate.plugins import BUILT_IN
 
 #: The templates: in the package, and in a checkout beside it.
 _TEMPLATES = next(each / "templates" for each in Path(__file__).parents[1:3] if (each / "templates").is_dir())
@@ -57,6 +58,8 @@ def plugin(*, name: str, directory: Path | None) -> None:
     """Write a package with the plugin NAME, for example data-cache."""
     if dns_label(name) or not name[0].isalpha():
         raise click.BadParameter(f"{name!r} must be lower-case letters, digits and '-', for example data-cache")
+    if name in [plugin.name for plugin in BUILT_IN]:
+        raise click.BadParameter(f"{name!r} is the name of a plugin of jobgate: choose another")
     words = {"variable": name.replace("-", "_").upper(), "what": "plugin"}
     _write(name, name.replace("-", "_"), ["common", "plugin"], words, directory)
 

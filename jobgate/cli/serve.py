@@ -147,10 +147,10 @@ def serve(  # noqa: PLR0913 - one argument an option
     sockets = inherited()
 
     async def supervise_workers() -> None:
-        stop = asyncio.Event()
+        stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            command = [*_COMMAND, *sys.argv[1:]]
-            await Supervisor(workers, command, PRODUCT, offers_reviews=keep_reviews > 0).run(own, stop=stop)
+            impaired, offers = log_lacking(configured.kinds), keep_reviews > 0
+            await Supervisor(workers, command, PRODUCT, impaired, offers_reviews=offers).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -158,7 +158,8 @@ def serve(  # noqa: PLR0913 - one argument an option
             asyncio.run(supervise_workers())
         return
     kinds = _compiled(in_cluster(configured.kinds, deny))
-    metrics.unusable.set(log_lacking(kinds))
+    lacking = log_lacking(kinds)
+    metrics.unusable.set(len(lacking))
     known = view.ClusterView(
         kinds,
         configured.settings,
@@ -176,7 +177,7 @@ def serve(  # noqa: PLR0913 - one argument an option
         metrics=metrics,
     )
     known.serve(endpoint)
-    endpoint.lacking = certificates.lacking
+    endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
     if keep_reviews:

@@ -81,7 +81,6 @@ class Console:
         token: the token of the page with a kubeconfig; empty in a cluster, where callers have tokens of their own.
         hosts: the names under which it may be called.
         namespace: the namespace of the installation.
-        secret, service: the names of its Secret with certificates, and of its Service.
     """
 
     client: Client
@@ -90,8 +89,6 @@ class Console:
     token: str = ""
     hosts: frozenset[str] = LOOPBACK
     namespace: str = "jobgate-system"
-    secret: str = "jobgate-webhook-tls"  # noqa: S105  # a name
-    service: str = "jobgate-webhook"
     store: ReviewStore = field(init=False)
     replicas: Replicas = field(init=False)
 
@@ -107,7 +104,7 @@ class Console:
     def app(self) -> web.Application:
         """Return the application."""
         app = web.Application(middlewares=[self._guard], client_max_size=2 * BYTES)
-        streams.set_up(app)
+        app[streams.OPEN] = set()
         app.on_response_prepare.append(_with_headers)
         app.cleanup_ctx.append(self._running)
         app.router.add_get("/", self._file)
@@ -238,7 +235,8 @@ class Console:
         return _json(review)
 
     async def _review_stream(self, request: web.Request) -> web.StreamResponse:
-        return await streams.of_reviews(request, _of(request), self.store, self.replicas, _number(request, "after", 0))
+        look = streams.of_reviews(_of(request), self.store, self.replicas, _number(request, "after", 0))
+        return await streams.follow(request, look)
 
     async def _rules(self, request: web.Request) -> web.Response:
         return _json(by_rule(await self.store.seen_by(_of(request))))
@@ -258,14 +256,15 @@ class Console:
         return _json({**page, "total": len(rows), "matched": len(matched)})
 
     async def _job_list_stream(self, request: web.Request) -> web.StreamResponse:
-        return await streams.of_jobs(request, _of(request), self.jobs)
+        return await streams.follow(request, streams.of_jobs(_of(request), self.jobs))
 
     async def _job(self, request: web.Request) -> web.Response:
         return _json(await self._look(request))
 
     async def _job_stream(self, request: web.Request) -> web.StreamResponse:
         await self._look(request)  # fails before the stream begins
-        return await streams.of_job(request, partial(self._look, request), self.jobs, request.match_info["namespace"])
+        look = streams.of_job(partial(self._look, request), self.jobs, request.match_info["namespace"])
+        return await streams.follow(request, look, streams.JOB_PERIOD)
 
     async def _look(self, request: web.Request) -> dict[str, Any]:
         """Return one job, read with the rights of the caller."""
@@ -280,7 +279,7 @@ class Console:
 
     async def _health(self, request: web.Request) -> web.Response:
         replicas = self.replicas.known.values()
-        return _json(await health(_of(request).client, self.namespace, replicas, self.secret, self.service))
+        return _json(await health(_of(request).client, self.namespace, replicas))
 
     async def _audit(self, request: web.Request) -> web.Response:
         namespace = text((await _body(request)).get("namespace"))

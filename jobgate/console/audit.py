@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 from certs import Refusal, Unavailable
@@ -11,10 +10,11 @@ from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.client import Client
 from jobgate.console.trial import Trial
 from jobgate.doctor import diagnose
+from jobgate.doctor import document_of as findings_of
 from jobgate.doctor.look import ServerAccess, look
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule
+from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule, document_of
 
 #: Most jobs with findings that are shown.
 MOST = 500
@@ -41,20 +41,10 @@ async def audited(client: Client, kinds: Iterable[JobKind], trial: Trial, namesp
                 missing.append(kind.qualified_plural)
             else:
                 unlisted.append({"what": kind.qualified_plural, "why": str(error)})
-    faulty = [each for each in found if each.faults or each.notices]
+    faulty = sorted((each for each in found if each.faults or each.notices), key=lambda each: not each.faults)
     return {
-        "jobs": [
-            {
-                "kind": each.kind,
-                "namespace": each.namespace,
-                "name": each.name,
-                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in each.faults],
-                "warnings": [str(notice) for notice in each.notices],
-            }
-            for each in sorted(faulty, key=lambda each: not each.faults)[:MOST]
-        ],
+        **document_of(faulty[:MOST], missing),
         "rules": by_rule(found),
-        "notInstalled": missing,
         "notListed": unlisted,
         "reviewed": len(found),
         "denied": sum(bool(each.faults) for each in found),
@@ -72,13 +62,8 @@ async def diagnosis(client: Client, trial: Trial, namespace: str) -> dict[str, A
         observed, expected = await look(client, trial.kinds, {"namespace": namespace}, ServerAccess())
     except (Refusal, Unavailable) as error:
         raise OSError(str(error)) from error
-    findings = diagnose(observed, expected)
-    return {
-        "healthy": not any(finding.severity.is_fault for finding in findings),
-        "findings": [asdict(finding) for finding in findings],
-        "notChecked": [{"what": part, "why": why} for why, what in observed.not_checked().items() for part in what],
-        "installation": expected.installation.model_dump(
-            mode="json", by_alias=True, exclude={"ca_bundle", "server_env"}
-        ),
-        "kinds": [kind.qualified_plural for kind in expected.kinds],
+    document = findings_of(diagnose(observed, expected), observed, expected)
+    hidden = {"caBundle", "serverEnv"}  # variables may be secret
+    return document | {
+        "installation": {key: each for key, each in document["installation"].items() if key not in hidden}
     }

@@ -10,14 +10,17 @@ from typing import Any, Final
 
 from aiohttp import ClientError
 
-from certs import Refusal, Unavailable, service_names
+from certs import Refusal, Rotation, RotationSettings, Unavailable, service_names
 from certs.places import Stamp
-from certs.state import Pair, RotationState, read_state, write_time
-from certs.validity import renewal
+from certs.report import report
+from certs.rotation import describe_unserved
+from certs.state import Pair, read_state, write_time
 from jobgate.cluster import ApiError
+from jobgate.cluster.bundles import RotationScope
 from jobgate.cluster.client import Client
-from jobgate.cluster.tls_secret import TlsSecret
 from jobgate.console.replicas import Replica
+from jobgate.installation.installation import values
+from jobgate.serving.rotation import places
 from webhook.server.workers import Families, families
 from webhook.values import mapping, metadata_of, objects, spec_of, whole
 
@@ -27,31 +30,30 @@ _LATENCY: Final = "controller_runtime_webhook_latency_seconds"
 _STAGES: Final = {"trusted": Stamp.TRUSTED_AT, "promoted": Stamp.PROMOTED_AT, "verified": Stamp.VERIFIED_AT}
 
 
-async def health(
-    client: Client, namespace: str, replicas: Iterable[Replica], secret: str, service: str
-) -> dict[str, Any]:
-    """Return the health of an installation, as far as the caller may read it."""
+async def health(client: Client, namespace: str, replicas: Iterable[Replica]) -> dict[str, Any]:
+    """Return the health of an installation with the names of the manifests, as far as the caller may read it."""
     replicas, problems = list(replicas), list[str]()
     read = await asyncio.gather(*(_metrics(client, namespace, replica) for replica in replicas))
-    problems += [
-        f"metrics of {replica.name}: {fault}" for replica, (fault, _) in zip(replicas, read, strict=True) if fault
-    ]
+    shown = [_replica(replica, metrics) for replica, (_, metrics) in zip(replicas, read, strict=True)]
+    problems += [f"metrics of {of.name}: {fault}" for of, (fault, _) in zip(replicas, read, strict=True) if fault]
     known = [metrics for _, metrics in read if metrics]
-    now = datetime.now(UTC)
+    certificates = None
     try:
-        stored = await TlsSecret(client, namespace, secret).read()
-        certificates = (
-            _certificates(read_state(stored, service_names(service, namespace), now)) if stored.exists else None
-        )
-        problems += [] if stored.exists else [f"Secret {namespace}/{secret} does not exist"]
-    except (Refusal, Unavailable, ApiError, OSError) as error:
-        certificates = None
+        certificates = await _certificates(client, namespace)
+        certificates["served"] = [
+            {"address": each["name"], "generation": each["certificateGeneration"], "fault": ""} for each in shown
+        ]
+        if not certificates["notAfter"]:  # there is no generation to show
+            problems += certificates["problems"]
+            certificates = None
+    except (Refusal, Unavailable, OSError) as error:
         problems.append(f"certificates: {error}")
+    latency = _latency(known) if known else None
     return {
-        "time": write_time(now),
+        "time": write_time(datetime.now(UTC)),
         "namespace": namespace,
-        "replicas": [_replica(replica, metrics) for replica, (_, metrics) in zip(replicas, read, strict=True)],
-        "latency": _latency(known) if known else None,
+        "replicas": shown,
+        "latency": latency,
         "certificates": certificates,
         "problems": problems,
     }
@@ -127,22 +129,24 @@ def _latency(known: Iterable[Families]) -> dict[str, Any] | None:
     return {"count": count, "sumSeconds": total, "buckets": shown}
 
 
-def _certificates(state: RotationState) -> dict[str, Any]:
-    """Return generations and stages of the rotation."""
-    current, pairs = state.current, {"served": state.current, "staged": state.staged}
-    validity = current.validity if current else None
-    faults = [fault for pair in pairs.values() if pair for fault in (*pair.faults, *pair.missing)]
+async def _certificates(client: Client, namespace: str) -> dict[str, Any]:
+    """Return the report on the rotation, with the validity of each generation and the times of the stages."""
+    service, secret = values("service"), values("secret")
+    settings = RotationSettings(service_names(service, namespace))
+    observed = await Rotation(
+        places(client, RotationScope(namespace, service, values("name"), secret)), settings
+    ).observe()
+    state = read_state(observed.stored, settings.names, observed.now)
+    times = {name: state.stamped(stamp) for name, stamp in _STAGES.items()}
+    found = report(observed, (), settings)  # servers in the cluster cannot be reached from everywhere
+    unserved = describe_unserved((), state.current.leaf) if state.current and state.current.leaf else ""
     return {
-        "generation": current.number if current else None,
-        "staged": state.staged.number if state.staged else None,
-        "notAfter": write_time(validity.not_after) if validity else None,
-        "renewal": write_time(renewal(validity)) if validity else None,
-        "generations": [_generation(name, pair) for name, pair in pairs.items() if pair],
-        "stages": [
-            {"name": name, "time": write_time(time) if (time := state.stamped(stamp)) else None}
-            for name, stamp in _STAGES.items()
+        **found,
+        "problems": [problem for problem in found["problems"] if problem != unserved],
+        "generations": [
+            _generation(name, pair) for name, pair in (("served", state.current), ("staged", state.staged)) if pair
         ],
-        "problems": faults,
+        "stages": [{"name": name, "time": write_time(time) if time else None} for name, time in times.items()],
     }
 
 

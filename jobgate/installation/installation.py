@@ -141,6 +141,11 @@ class Installation(BaseModel):
     )
     mode: Literal["enforce", "warn"] = Field("enforce", description="Whether to deny invalid jobs, or only to warn.")
     job_pods: int = Field(JOB_PODS, ge=1, le=PODS_LIMIT, description="Most pods that a job may have in all.")
+    policies: bool = Field(
+        False,
+        description="Set defaults by MutatingAdmissionPolicy, and where the failure policy is Ignore, check rules by "
+        "ValidatingAdmissionPolicy, as far as CEL can say them; requires Kubernetes 1.36.",
+    )
     keep_reviews: int = Field(
         0, ge=0, le=10_000, description="Number of last reviews that each server keeps for jobgate console; 0 for none."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,3 +86,21 @@ def audit(
 def by_rule(audits: Iterable[Audited]) -> Mapping[str, int]:
     """Return the number of jobs with faults, by rule, the most frequent rule first."""
     return dict(Counter(rule for audited in audits for rule in {rule for rule, _ in audited.faults}).most_common())
+
+
+def document_of(audits: Sequence[Audited], missing: Sequence[str]) -> dict[str, Any]:
+    """Return audited jobs as JSON, with the kinds that the cluster does not serve."""
+    return {
+        "jobs": [
+            {
+                "kind": audited.kind,
+                "namespace": audited.namespace,
+                "name": audited.name,
+                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in audited.faults],
+                "warnings": [str(notice) for notice in audited.notices],
+            }
+            for audited in audits
+        ],
+        "rules": by_rule(audits),
+        "notInstalled": list(missing),
+    }

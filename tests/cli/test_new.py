@@ -95,6 +95,7 @@ def test_its_commands_are_as_its_readme_says(package: Path, site: Path) -> None:
         (["kind", "TrainJob", "--version", "1"], "'1' must be a version of Kubernetes: v1, v1beta1"),
         (["plugin", "DataCache"], "'DataCache' must be lower-case letters, digits and '-', for example data-cache"),
         (["plugin", "1st"], "must be lower-case letters"),
+        (["plugin", "svc"], "'svc' is the name of a plugin of jobgate: choose another"),
     ],
 )
 def test_bad_names_are_errors_and_nothing_is_written(

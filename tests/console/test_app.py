@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from jobgate.cluster import ApiError
 from jobgate.console import app as app_module
@@ -37,7 +38,8 @@ class NoCluster:
         raise ApiError(403, "Forbidden")
 
     async def pages(self, resource: Any) -> AsyncIterator[Any]:
-        raise ApiError(403, "Forbidden")
+        for code in (403,):
+            raise ApiError(code, "Forbidden")
         yield
 
     async def create(self, resource: Any, manifest: Any) -> Any:
@@ -98,7 +100,7 @@ async def test_what_is_refused_and_why(
 ) -> None:
     session, url, _ = console
     sent: dict[str, Any] = {"data": body} if isinstance(body, str | None) else {"json": body}
-    address = aiohttp.client.URL(url + path, encoded=True)
+    address = URL(url + path, encoded=True)
     async with session.request(method, address, headers=headers, **sent) as answer:
         assert answer.status == code
         assert answer.content_type == "application/json"

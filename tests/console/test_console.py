@@ -1,13 +1,16 @@
 """The console on a real API server: reviews of real servers, jobs, and nothing of what a caller may not list."""
 
 import asyncio
+import base64
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from certs import issue_generation, service_names
 from controlplane.client import ClusterApi
 from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
@@ -224,7 +227,7 @@ async def test_a_job_is_a_graph_that_follows_its_pods(
 
 
 async def test_health_has_replicas_latency_and_caches(
-    servers: InstalledWebhook, controlplane: ControlPlane, open_console: Open
+    servers: InstalledWebhook, controlplane: ControlPlane, open_console: Open, cluster_api: ClusterApi
 ) -> None:
     page: Browser = await open_console(controlplane.kubeconfig)
     health = await page.until("/api/health", lambda content: content["replicas"] and content["latency"])
@@ -234,6 +237,19 @@ async def test_health_has_replicas_latency_and_caches(
     counts = [bucket["count"] for bucket in health["latency"]["buckets"]]
     assert counts == sorted(counts)
     assert health["latency"]["count"] == counts[-1]
+    assert health["certificates"] is None
+    generation = issue_generation(service_names("jobgate-webhook", SYSTEM), datetime.now(UTC))
+    files = {"tls.crt": generation.certificate, "tls.key": generation.key, "ca.crt": generation.ca_certificate}
+    content = {name: base64.b64encode(text).decode() for name, text in files.items()}
+    secret = {"metadata": {"name": "jobgate-webhook-tls"}, "type": "kubernetes.io/tls", "data": content}
+    assert cluster_api.post(f"/api/v1/namespaces/{SYSTEM}/secrets", secret)[0] == 201
+    certificates = (await page.get("/api/health"))[1]["certificates"]
+    assert [each["state"] for each in certificates["generations"]] == ["served"]
+    assert certificates["notAfter"] == certificates["generations"][0]["notAfter"]
+    assert [stage["name"] for stage in certificates["stages"]] == ["trusted", "promoted", "verified"]
+    assert {target["name"] for target in certificates["targets"]}
+    assert content["tls.key"] not in json.dumps(certificates)
+    assert cluster_api.delete(f"/api/v1/namespaces/{SYSTEM}/secrets/jobgate-webhook-tls")[0] == 200
     status, doctor = await page.post("/api/doctor", {})
     assert status == 200, doctor
     assert "dijobs.diengine.opendilab.org" in doctor["kinds"]

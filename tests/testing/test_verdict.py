@@ -1,7 +1,6 @@
 """Verdicts, what is expected of them, and properties; with a kind whose functions can be broken."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -156,7 +155,7 @@ def test_a_default_that_is_added_again_and_again_is_found() -> None:
             tags[f"write-{len(tags.value)}"] = "here"
 
     with pytest.raises(AssertionError, match="defaults are added once more: "):
-        check_idempotence(replace(TOPIC, defaults=(another,)), topic(tags={"first": "here"}))
+        check_idempotence(bind(RESOURCE, defaults=(another,)), topic(tags={"first": "here"}))
 
 
 def test_a_new_fault_of_an_update_is_found() -> None:
@@ -173,7 +172,7 @@ def test_a_function_that_fails_on_odd_values_is_found() -> None:
             spec.get("partitions", 0).bit_length()
 
     with pytest.raises(AssertionError, match="default fragile of Topic failed on this object: AttributeError"):
-        check_robustness(replace(TOPIC, defaults=(fragile,)), TEXT)
+        check_robustness(bind(RESOURCE, defaults=(fragile,)), TEXT)
 
 
 def test_a_conversion_that_loses_something_is_found() -> None:

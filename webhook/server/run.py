@@ -54,7 +54,7 @@ async def serve(
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
         await stack.enter_async_context(_lag_measured(metrics.lag.observe))
-        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.kinds.lacking, _offer(endpoint))
+        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.impaired, _offer(endpoint))
         await stack.enter_async_context(answering(answers, sockets.plain))
         listener = Listener(
             sockets.admission,

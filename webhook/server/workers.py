@@ -99,9 +99,16 @@ class Supervisor:
     """The parent of the workers."""
 
     def __init__(
-        self, count: int, command: Sequence[str], product: Product = NAMELESS, *, offers_reviews: bool = False
+        self,
+        count: int,
+        command: Sequence[str],
+        product: Product = NAMELESS,
+        impaired: Sequence[str] = (),
+        *,
+        offers_reviews: bool = False,
     ) -> None:
-        """`command` starts a worker, which gets its sockets by the environment variable."""
+        """`command` starts a worker, which gets its sockets by the environment variable; `impaired` is for probes."""
+        self._impaired = impaired
         self._command = command
         self._offers_reviews = offers_reviews
         self._product = product
@@ -120,7 +127,8 @@ class Supervisor:
         """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
             stack.enter_context(log.batching())
-            answers = Answers(self._not_ready, self._exposition, offer=self._offer() if self._offers_reviews else None)
+            offer = self._offer() if self._offers_reviews else None
+            answers = Answers(self._not_ready, self._exposition, self._impaired, offer)
             await stack.enter_async_context(answering(answers, sockets.plain))
             logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
             keeping = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
