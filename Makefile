@@ -15,7 +15,7 @@ SBOM := build/jobgate.cdx.json
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom clean
+.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -80,6 +80,9 @@ docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md f
 
 console-page: install ## Bundle the editor of the console's page (LOCK=1: update its packages)
 	$(BIN)/python -m tools.page $(if $(LOCK),--lock)
+
+pictures: install ## Take the pictures of the console in docs/images/ with Chromium
+	$(BIN)/python -m tools.page.pictures
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml

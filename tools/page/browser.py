@@ -34,7 +34,15 @@ class Browser:
         self.driver = driver
         self.origin = ""
 
-    def open(self, origin: str, route: str = "now", *, size: tuple[int, int] = DESKTOP, dark: bool = False) -> None:
+    def open(
+        self,
+        origin: str,
+        route: str = "now",
+        *,
+        token: str = "secret",  # noqa: S107  # of the fake server
+        size: tuple[int, int] = DESKTOP,
+        dark: bool = False,
+    ) -> None:
         """Load a page with nothing kept from the one before, as a browser with this window and theme."""
         self.origin = origin
         self.media(size, dark=dark)
@@ -42,7 +50,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         self.problems()
         self.requests()
-        self.driver.get(f"{origin}/#token=secret")
+        self.driver.get(f"{origin}/#token={token}")
         self.go(route)
 
     def media(self, size: tuple[int, int], *, dark: bool) -> None:
@@ -83,9 +91,9 @@ class Browser:
         """Return the text that is shown of an element."""
         return str(self.run("return document.querySelector(arguments[0]).innerText", selector))
 
-    def press(self, *keys: str) -> None:
-        """Press keys where the focus is."""
-        webdriver.ActionChains(self.driver).send_keys(*keys).perform()
+    def press(self, *keys: str, pause: float = 0.0) -> None:
+        """Press keys where the focus is, after a pause."""
+        webdriver.ActionChains(self.driver).pause(pause).send_keys(*keys).perform()
 
     def wait(self, ask: Callable[[], _Result | None], what: str) -> _Result:
         """Return the first result that is not None."""

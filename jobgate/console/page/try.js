@@ -97,7 +97,7 @@ export function open(main) {
     cm.lineNumbers(), cm.lintGutter(), cm.history(), cm.drawSelection(), cm.highlightActiveLine(), cm.highlightActiveLineGutter(), cm.highlightSpecialChars(),
     cm.indentUnit.of("  "), cm.indentOnInput(), cm.closeBrackets(), cm.yaml(), cm.syntaxHighlighting(COLOURS), LOOK,
     cm.autocompletion({ override: [complete], icons: false }), cm.keymap.of([...cm.completionKeymap, ...cm.lintKeymap, ...cm.historyKeymap, ...cm.defaultKeymap]),
-    cm.EditorView.contentAttributes.of({ "aria-label": "YAML to try" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) soon(); }),
+    cm.EditorView.contentAttributes.of({ "aria-label": "YAML to try", tabindex: "0" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) soon(); }),
   ] });
   review();
   return { update() {}, close() { clearTimeout(timer); asked.abort(); view.destroy(); } };
