@@ -143,6 +143,22 @@ def test_kinds_and_plugins_are_listed_with_their_packages(site: Path) -> None:
     assert (broken["package"], broken["group"], broken["name"]) == ("no_kind", KIND, "sweep")
 
 
+def test_a_kind_without_a_schema_is_named(site: Path) -> None:
+    module = """
+from typing import Annotated
+from crdgen import CustomResource, Doc, Model, Names, Version
+from jobgate.api import bind
+class Spec(Model):
+    value: Annotated[int, Doc(Doc("a text in a text"))]
+KIND = bind(CustomResource("example.com", Names(kind="Odd"), (Version("v1", spec=Spec),)))
+"""
+    install(site, "odd", {f"{KIND}:odd": "odd:KIND"}, module)
+    result = jobgate("kinds", "-o", "json")
+    (broken,) = (each for each in json.loads(result.stdout)["unusable"] if each["package"] == "odd")
+    assert (result.exit_code, broken["fault"].startswith("has no valid schema: ")) == (1, True)
+    assert f"odd:KIND of the package odd 1.2, the entry point odd of {KIND}, has no valid schema: " in result.stderr
+
+
 def test_pods_of_a_job_with_a_plugin_that_cannot_be_loaded_are_denied(site: Path) -> None:
     install(site, "lost", {f"{PLUGIN}:lost": "lost:PLUGIN"})
     with pytest.warns(UnusablePackage):

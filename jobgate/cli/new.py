@@ -72,10 +72,16 @@ def _write(name: str, package: str, folders: Sequence[str], words: Mapping[str, 
     if target.exists() and any(target.iterdir()):
         raise click.BadParameter(f"{target} is not empty: nothing is written", param_hint="--directory")
     given = {**words, "name": name, "package": package, "constant": words["what"].upper(), "jobgate": __version__}
+    files = {}
     for folder in folders:
         root = _TEMPLATES / folder
         for template in sorted(root.rglob(f"*{_SUFFIX}")):
-            file = target / str(template.relative_to(root)).removesuffix(_SUFFIX).replace(_PACKAGE, package)
+            name = str(template.relative_to(root)).removesuffix(_SUFFIX).replace(_PACKAGE, package)
+            files[target / name] = Template(template.read_text(encoding="utf-8")).substitute(given)
+    try:
+        for file, text in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(Template(template.read_text(encoding="utf-8")).substitute(given), encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
     click.echo(f"wrote {target}: {target / 'README.md'} has the next steps")

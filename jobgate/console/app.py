@@ -37,7 +37,7 @@ from jobgate.pods.budget import AnswerCache, Budget
 from jobgate.why.look import look_at
 from webhook.values import mapping, text
 
-PAGE: Final = Path(__file__).parent / "page"
+PAGE: Final = Path(__file__).resolve().parent / "page"
 _MEDIA: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -160,11 +160,12 @@ class Console:
         if scheme.lower() != "bearer" or not token.strip():
             raise web.HTTPUnauthorized(text="a token is required, as Authorization: Bearer TOKEN")
         token = token.strip()
+        raw = token.encode("utf-8", "surrogateescape")  # as aiohttp reads headers
         if self.token:
-            if not hmac.compare_digest(token.encode(), self.token.encode()):
+            if not hmac.compare_digest(raw, self.token.encode()):
                 raise web.HTTPUnauthorized(text="this is not the token that jobgate console printed")
             return self._user
-        key = hashlib.sha256(token.encode()).digest()
+        key = hashlib.sha256(raw).digest()
         if (known := self._callers.get(key)) is not None:
             return known
         if not self._unknown.take(""):
@@ -256,7 +257,7 @@ class Console:
         return _json({**page, "total": len(rows), "matched": len(matched)})
 
     async def _job_list_stream(self, request: web.Request) -> web.StreamResponse:
-        return await streams.follow(request, streams.of_jobs(_of(request), self.jobs))
+        return await streams.follow(request, streams.of_jobs(_of(request), self.jobs), streams.JOB_PERIOD)
 
     async def _job(self, request: web.Request) -> web.Response:
         return _json(await self._look(request))

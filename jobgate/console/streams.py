@@ -17,7 +17,7 @@ from jobgate.console.replicas import Replicas
 from jobgate.console.reviews import ReviewStore
 from jobgate.doctor.look import CannotDiagnose
 
-#: Seconds between two looks at reviews and jobs, and at one job; between comments, and of a stream in all.
+#: Seconds between two looks at reviews, and at jobs; between comments, and of a stream in all.
 PERIOD, JOB_PERIOD, SILENCE, LIFETIME = 0.3, 1.0, 10.0, 3600.0
 #: Seconds after which a job is read again although no change was seen: pods may not be watched.
 JOB_SILENCE: Final = 15.0

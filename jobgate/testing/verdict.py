@@ -100,7 +100,7 @@ def verdict(
         user=user,
         settings=settings or Settings(),
         stored=() if old is None else (loaded(old),),
-        objects=FileObjects(context=[loaded(each) for each in context], kinds=kinds),
+        objects=FileObjects(context=[each for source_ in context for each in _objects(source_)], kinds=kinds),
     )
     judged = judge(document, options)
     assert judged.reviewed, f"{document.get('apiVersion')} {document.get('kind')} is no object of {kind.kind}"
@@ -130,11 +130,16 @@ def changed(source: Source, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def loaded(source: Source) -> dict[str, Any]:
     """Return an object, read as `kubectl` reads it."""
+    objects = _objects(source)
+    assert len(objects) == 1, f"{source} has {len(objects)} objects: give one"
+    return objects[0]
+
+
+def _objects(source: Source) -> list[dict[str, Any]]:
     if isinstance(source, Mapping):
-        return dict(source)
+        return [dict(source)]
     name, text = (str(source), source.read_bytes()) if isinstance(source, Path) else ("YAML", source.encode())
-    (manifest,) = read(text, name)
-    return manifest.object
+    return [manifest.object for manifest in read(text, name)]
 
 
 def outcome(

@@ -25,7 +25,7 @@ def new(*arguments: str) -> Result:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheels of this checkout, which comes before the checkout on the path."""
     wheels, site = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("site")
-    for project in (".", "packages/testing"):
+    for project in (".", "packages/crdgen", "packages/testing"):
         build = ("build", "--wheel", "--no-build-isolation", "--offline", "--python", sys.executable)
         subprocess.run([UV, *build, "--quiet", "--out-dir", wheels, project], check=True)
     _install(site, *wheels.glob("*.whl"))
@@ -112,6 +112,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     result = new("kind", "TrainJob", "--directory", str(tmp_path))
     assert (result.exit_code, f"{tmp_path} is not empty: nothing is written" in result.output) == (2, True)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = new("kind", "TrainJob", "--directory", str(tmp_path / "file" / "package"))
+    assert (result.exit_code, "cannot be written: Not a directory" in result.output) == (1, True), result.output
 
 
 def test_a_package_hides_no_module_of_python(tmp_path: Path) -> None:

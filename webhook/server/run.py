@@ -148,9 +148,9 @@ def _offer(endpoint: Endpoint[Any]) -> Offer | None:
     """Return what offers the kept reviews; None if none are kept."""
     if endpoint.reviews is None or endpoint.may_read is None:
         return None
-    from webhook.server.offer import Offer, OwnReviews  # noqa: PLC0415  # not loaded where it is off
+    from webhook.server.offer import Offer  # noqa: PLC0415  # not loaded where it is off
 
-    return Offer(OwnReviews(endpoint.reviews), endpoint.may_read)
+    return Offer(endpoint.reviews, endpoint.may_read)
 
 
 def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

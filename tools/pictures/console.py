@@ -1,20 +1,18 @@
-"""Pictures of the console's pages for the documentation, with sample data: `python -m tools.page.pictures`."""
+"""Screenshots of the console's pages, with sample data."""
 
 from __future__ import annotations
 
 import base64
 import json
-import sys
 from typing import Any
 
 from jobgate.console.trial import Trial
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
-from tools.page import ROOT
 from tools.page.browser import PHONE, Browser, started
 from tools.page.fake import Fake, serving
+from tools.pictures import FOLDER, ROOT
 
-FOLDER = ROOT / "docs" / "images"
 #: What the page is shown with: the answers of its tests, and more reviews.
 ANSWERS = ROOT / "tests" / "console" / "page" / "answers"
 TRIED = ROOT / "examples" / "dijob" / "broken" / "four-faults.yaml"
@@ -30,9 +28,8 @@ PICTURES: dict[str, tuple[str, str, tuple[int, int], bool]] = {
 }
 
 
-def main() -> int:
-    """Write the pictures."""
-    FOLDER.mkdir(exist_ok=True)
+def take() -> None:
+    """Take all of them."""
     with serving() as server, started() as browser:
         answers = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ANSWERS.glob("*.json")}
         answers["reviews"]["items"] += [_another(answers["reviews"]["items"], number) for number in range(40)]
@@ -49,7 +46,6 @@ def main() -> int:
             _take(browser, server, route.format(review=review, job=path), content, size, dark=dark)
             picture = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 82})
             (FOLDER / f"{name}.webp").write_bytes(base64.b64decode(picture["data"]))
-    return 0
 
 
 def _take(browser: Browser, server: Fake, route: str, content: str, size: tuple[int, int], *, dark: bool) -> None:
@@ -76,7 +72,3 @@ def _another(items: list[dict[str, Any]], number: int) -> dict[str, Any]:
     if number % 5 == 0:
         return {**item, **changed, "verdict": "warned", "causes": [], "warnings": items[0]["warnings"]}
     return {**item, **changed}
-
-
-if __name__ == "__main__":
-    sys.exit(main())
