@@ -1,7 +1,7 @@
 """The pictures of README and documentation, in docs/images/: `make pictures` makes them.
 
 The diagram of `flow.py` is drawn from the code, so `make check` finds it if it is out of date. The recording
-(`recording.py`) shows a real control plane, and the screenshots (`console.py`) the console's page with sample data: make
+(`recording.py`) shows a real control plane, the screenshots (`console.py`) the console's page with sample data: make
 them when these change.
 """
 
