@@ -39,7 +39,13 @@ def _demo() -> None:
     (FOLDER / "demo.svg").write_text(record(), encoding="utf-8")
 
 
-_MAKERS: Final[dict[str, Callable[[], None]]] = {"flow": _flow, "demo": _demo}
+def _console() -> None:
+    from tools.pictures.console import take  # noqa: PLC0415  # the browser
+
+    take()
+
+
+_MAKERS: Final[dict[str, Callable[[], None]]] = {"flow": _flow, "demo": _demo, "console": _console}
 
 if __name__ == "__main__":
     raise SystemExit(main())
