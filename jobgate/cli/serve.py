@@ -110,6 +110,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="N",
     help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster.",
 )
+@click.option("--print-reviews", is_flag=True, hidden=True, help="Print each review, for `jobgate dev`.")
 @CREDENTIALS
 @DENY
 @installation
@@ -128,6 +129,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     traces: bool,
     limit: tuple[str, ...],
     keep_reviews: int,
+    print_reviews: bool,
     kubeconfig: Path | None,
     deny: tuple[str, ...],
     configured: Configured,
@@ -179,7 +181,9 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking = certificates.lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
-    if keep_reviews:
+    if print_reviews:
+        _print(endpoint)
+    elif keep_reviews:
         _keep(endpoint, known, keep_reviews, workers)
 
     async def run() -> None:
@@ -284,6 +288,12 @@ def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, workers: int) 
 
     endpoint.reviews = KeptReviews(max(2, most // workers), BYTES // workers)
     endpoint.may_read = Readers(lambda: known.client).may_read
+
+
+def _print(endpoint: Endpoint[Any]) -> None:
+    from jobgate.dev.reviews import PrintedReviews
+
+    endpoint.reviews = PrintedReviews(100)
 
 
 def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:
