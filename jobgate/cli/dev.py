@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import click
 import yaml
 
-from jobgate.cli.cluster import CannotRead, listening, reached
+from jobgate.cli.cluster import connect, listening
 from jobgate.cli.settings import label_selector
 from jobgate.names import dns_label
 from jobgate.ownership import SYSTEM_NAMESPACES
@@ -62,11 +62,7 @@ _PROBE = "jobgate-dev-probe"
 @click.option("--port", type=click.IntRange(1, 65535), default=9443, show_default=True, help="Port to listen on.")
 @click.option("--name", help="Name of the installation.  [default: dev-USER]")
 @click.option(
-    "--failure-policy",
-    type=click.Choice(["Fail", "Ignore"]),
-    default="Ignore",
-    show_default=True,
-    help="Whether to deny or allow objects while this server does not answer.",
+    "--fail-closed", is_flag=True, help="Deny objects while this server does not answer (failurePolicy Fail)."
 )
 @click.option("--crds/--no-crds", default=True, show_default=True, help="Create and update the CRDs of the kinds.")
 @click.option("--clean", is_flag=True, help="Only remove what a killed session with this name has left.")
@@ -80,7 +76,7 @@ def dev(*, kubeconfig: Path, name: str | None, port: int, clean: bool, **choices
     if dns_label(name) or name == "jobgate":
         raise click.BadParameter(f"{name!r} must be a DNS label, for example dev-ada", param_hint="--name")
     if clean:
-        asyncio.run(_clean(kubeconfig, name))
+        _run(_clean(kubeconfig, name))
         return
     namespaces, selector = choices["namespaces"], choices["selector"]
     if bad := {*namespaces} & {*SYSTEM_NAMESPACES}:
@@ -100,13 +96,13 @@ def dev(*, kubeconfig: Path, name: str | None, port: int, clean: bool, **choices
             "namespace_selector": selector or {"matchExpressions": [named]},
             "rotation": "none",
             "ca_bundle": "" if choices["public_certificate"] else ca,
-            "failure_policy": choices["failure_policy"],
+            "failure_policy": "Fail" if choices["fail_closed"] else "Ignore",
             "timeout_seconds": 3,
         }
         flags = [f"--kubeconfig={kubeconfig}", f"--tls-cert={folder}/tls.crt", f"--tls-key={folder}/tls.key"]
         wanted = {"fields": fields, "chosen": choices["kinds"], "url": url}
         session = _Session(wanted, flags, (bind, port), crds=choices["crds"])
-        asyncio.run(session.run(kubeconfig, name, next(iter(namespaces), "")))
+        _run(session.run(kubeconfig, name, next(iter(namespaces), "")))
 
 
 def _address(kubeconfig: Path, host: str | None, url: str | None, port: int) -> tuple[str, str]:
@@ -140,14 +136,11 @@ def _issue(folder: Path, host: str) -> str:
 
 
 async def _clean(kubeconfig: Path, name: str) -> None:
-    from jobgate.dev.registration import Registration, Taken
+    from jobgate.dev.registration import Registration
 
-    async with reached(kubeconfig) as client:
-        registration = Registration(client, name, "jobgate dev --clean")
-        try:
-            await registration.acquire()
-        except Taken as error:
-            raise click.ClickException(str(error)) from None
+    async with await connect(kubeconfig) as client:
+        registration = Registration(client, name, f"jobgate dev --clean, process {os.getpid()}")
+        await registration.acquire()
         await _remove(registration, name)
 
 
@@ -155,6 +148,17 @@ async def _remove(registration: Registration, name: str) -> None:
     for left in await registration.remove():
         click.echo(left)
     click.echo(f"{name} is removed from the cluster")
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Run a session, and report why it ends."""
+    from jobgate.cluster import ApiError
+    from jobgate.dev.registration import Taken
+
+    try:
+        asyncio.run(work)
+    except (ApiError, OSError, Taken, ValueError) as error:
+        raise click.ClickException(f"{error}") from None
 
 
 class _Session:
@@ -170,22 +174,19 @@ class _Session:
 
     async def run(self, kubeconfig: Path, name: str, namespace: str) -> None:
         """Serve until a signal, or until another session has the name."""
-        from jobgate.dev.registration import Registration, Taken, missing_rights
+        from jobgate.dev.registration import Registration, missing_rights
 
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        async with reached(kubeconfig) as client:
+        async with await connect(kubeconfig) as client:
             if missing := await missing_rights(client, crds=self._crds):
-                raise CannotRead(f"you lack rights in this cluster (for CRDs, see --no-crds): {', '.join(missing)}")
+                raise ValueError(f"you lack rights in this cluster (for CRDs, see --no-crds): {', '.join(missing)}")
             holder = f"{getpass.getuser()} on {socket.gethostname()}, process {os.getpid()}"
             registration = Registration(client, name, holder)
-            try:
-                rendered = await self._render()
-                if await registration.acquire():
-                    click.echo(f"{name} was killed: this session takes what it has left")
-            except (Taken, ValueError) as error:
-                raise click.ClickException(str(error)) from None
+            rendered = await self._render()
+            if await registration.acquire():
+                click.echo(f"{name} was killed: this session takes what it has left")
             try:
                 with listening(f"{self._listens[0]}, port {self._listens[1]} (--port)"):
                     self._admission = socket.create_server(self._listens)
@@ -199,9 +200,11 @@ class _Session:
                 keeping.cancel()
                 probing.cancel()
             finally:
-                await _remove(registration, name)
-                if self._server is not None:
-                    await self._server.stop()
+                try:
+                    await _remove(registration, name)
+                finally:
+                    if self._server is not None:
+                        await self._server.stop()
 
     async def _render(self) -> dict[str, Any]:
         """Return what is registered.
@@ -209,7 +212,7 @@ class _Session:
         Raises:
             ValueError: the code of a package is broken, or a kind is unknown.
         """
-        command = (sys.executable, "-m", "jobgate.dev.render")
+        command = (sys.executable, "-W", "ignore", "-m", "jobgate.dev.render")
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
         output, errors = await process.communicate(json.dumps(self._wanted).encode())
@@ -229,7 +232,7 @@ class _Session:
 
         assert self._admission is not None
         foreign = await registration.apply(rendered, crds=self._crds)
-        if foreign != self._foreign:
+        if foreign and foreign != self._foreign:
             click.echo(f"left as they are, because they are not of this session: CRDs {', '.join(foreign)}")
         self._foreign = foreign
         flags = [*self._flags, *(f"--without-kind={name}" for name in rendered["others"])]
@@ -264,7 +267,7 @@ class _Session:
                 await self._replace(registration, await self._render())
                 broken = False
                 click.echo("reloaded")
-            except (ValueError, ApiError, OSError, TimeoutError) as error:
+            except (ApiError, OSError, ValueError) as error:
                 broken = True
                 click.secho(f"not reloaded, the server from before goes on: {error}", fg="red", err=True)
 
@@ -277,7 +280,7 @@ class _Session:
         metadata = {"name": _PROBE, **({"namespace": namespace} if crd["scope"] == "Namespaced" else {})}
         probe = {"apiVersion": f"{crd['group']}/{version}", "kind": kind, "metadata": metadata, "spec": {}}
         for _ in range(_CALLED if namespace else 0):
-            with suppress(ApiError, OSError, TimeoutError):
+            with suppress(ApiError, OSError):
                 await client.create(Resource(crd["names"]["plural"], version, crd["group"]), probe, dry=True)
             if self._called.is_set():
                 return

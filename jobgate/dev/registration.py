@@ -14,7 +14,7 @@ from typing import Any, Final
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.client import Client
-from jobgate.ownership import DEV_HOLDER, DEV_UNTIL, HOME_LABEL
+from jobgate.ownership import DEV_HOLDER, DEV_UNTIL, HOME_LABEL, NAME_LABEL
 from webhook.values import labels_of, mapping, metadata_of
 
 #: Seconds between two renewals, and time without one after which a session counts as killed.
@@ -46,7 +46,7 @@ class Registration:
     def __init__(self, client: Client, name: str, holder: str) -> None:
         """`holder` says whose session it is, and is unique to it."""
         self._client, self._name, self._holder = client, name, holder
-        self._lock: Mapping[str, Any] = {}
+        self._labels = {NAME_LABEL: name, HOME_LABEL: name}
 
     async def acquire(self) -> bool:
         """Take the lock; return whether a killed session has left it.
@@ -57,13 +57,13 @@ class Registration:
         stored = await self._client.get(VALIDATING, self._name)
         metadata = {"name": self._name, "annotations": self._annotations()}
         if stored is None:
-            self._lock = await self._client.create(VALIDATING, {"metadata": metadata})
+            await self._client.create(VALIDATING, {"metadata": metadata})
             return False
         annotations = mapping(metadata_of(stored).get("annotations"))
         if DEV_UNTIL not in annotations or datetime.fromisoformat(annotations[DEV_UNTIL]) > self._client.time.now():
             holder = annotations.get(DEV_HOLDER, "an installation")
             raise Taken(f"{self._name} is in use by {holder}: stop that, or choose another --name")
-        self._lock = await self._client.patch(VALIDATING, stored, {"metadata": metadata})
+        await self._client.patch(VALIDATING, stored, {"metadata": metadata})
         return True
 
     async def keep(self) -> None:
@@ -71,11 +71,11 @@ class Registration:
         while True:
             await asyncio.sleep(PERIOD)
             try:
-                stored = await self._client.get(VALIDATING, self._name)
-                if stored is None or metadata_of(stored)["annotations"].get(DEV_HOLDER) != self._holder:
-                    return
-                await self._client.patch(VALIDATING, stored, {"metadata": {"annotations": self._annotations()}})
-            except (ApiError, OSError, TimeoutError):
+                for resource in (VALIDATING, MUTATING):
+                    if not self._is_held(stored := await self._client.get(resource, self._name)):
+                        return
+                    await self._client.patch(resource, stored or {}, {"metadata": {"annotations": self._annotations()}})
+            except (ApiError, OSError):
                 pass  # tried again
 
     async def apply(self, rendered: Mapping[str, Any], *, crds: bool) -> list[str]:
@@ -85,7 +85,7 @@ class Registration:
             stored = await self._client.get(CRDS, crd["metadata"]["name"])
             if stored is None:
                 await self._client.create(CRDS, crd)
-            elif labels_of(stored).get(HOME_LABEL) == self._name:
+            elif self._labels.items() <= labels_of(stored).items():
                 await self._client.patch(CRDS, stored, {"spec": {"conversion": _UNCONVERTED, **crd["spec"]}})
             else:
                 foreign.append(crd["metadata"]["name"])
@@ -98,17 +98,24 @@ class Registration:
         return foreign
 
     async def remove(self) -> list[str]:
-        """Remove everything, except CRDs with objects; return why each of these is left."""
+        """Remove everything, except CRDs with objects; return why each of these is left.
+
+        Raises:
+            Taken: another session has the name.
+        """
+        lock = await self._client.get(VALIDATING, self._name)
+        if lock is None or not self._is_held(lock):
+            raise Taken(f"the webhooks of {self._name} are no longer those of this session: nothing is removed")
         left = []
         if await self._client.get(MUTATING, self._name):
             await self._client.delete(MUTATING, {"metadata": {"name": self._name}})
-        for crd in (await self._client.labelled(f"{HOME_LABEL}={self._name}").list(CRDS))[0]:
+        labels = ",".join(f"{key}={value}" for key, value in self._labels.items())
+        for crd in (await self._client.labelled(labels).list(CRDS))[0]:
             try:
                 if await self._undefine(crd):
                     left.append(f"CRD {crd['metadata']['name']} is left: it has objects")
             except ApiError as error:
                 left.append(f"CRD {crd['metadata']['name']} is left: {error}")
-        lock = {"metadata": {"name": self._name, "uid": self._lock["metadata"]["uid"]}}
         await self._client.delete(VALIDATING, lock)
         return left
 
@@ -124,6 +131,9 @@ class Registration:
                 return True
         await self._client.delete(CRDS, crd)
         return False
+
+    def _is_held(self, stored: Mapping[str, Any] | None) -> bool:
+        return mapping(metadata_of(stored or {}).get("annotations")).get(DEV_HOLDER) == self._holder
 
     def _annotations(self) -> dict[str, str]:
         return {DEV_UNTIL: (self._client.time.now() + DURATION).isoformat(), DEV_HOLDER: self._holder}

@@ -97,5 +97,8 @@ def sources() -> list[Path]:
 
 def changes(folders: Iterable[Path]) -> dict[Path, int]:
     """Return when each file was changed. `watchfiles` would be a native dependency for a look at a few files."""
-    files = (file for folder in folders for file in (folder, *folder.rglob("*")))
-    return {file: file.stat().st_mtime_ns for file in files if file.is_file() and file.suffix != ".pyc"}
+    found = {}
+    for file in (file for folder in folders for file in (folder, *folder.rglob("*")) if file.suffix != ".pyc"):
+        with suppress(OSError):  # editors remove files
+            found |= {file: file.stat().st_mtime_ns} if file.is_file() else {}
+    return found

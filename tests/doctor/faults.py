@@ -278,7 +278,7 @@ def killed_session(world: World) -> None:
     canary(world)
     for kind in ("Mutating", "Validating"):
         configuration = world.get(f"{kind}WebhookConfiguration", "canary")
-        until = world.now - timedelta(minutes=1) if kind == "Validating" else world.now - timedelta(hours=1)
+        until = world.now - timedelta(minutes=1)
         configuration["metadata"]["annotations"] = {"jobgate.dev/dev-until": until.isoformat()}
 
 
