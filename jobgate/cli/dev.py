@@ -175,6 +175,7 @@ class _Session:
     async def run(self, kubeconfig: Path, name: str, namespace: str) -> None:
         """Serve until a signal, or until another session has the name."""
         from jobgate.dev.registration import Registration, missing_rights
+        from jobgate.dev.server import changes, sources
 
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -184,6 +185,8 @@ class _Session:
                 raise ValueError(f"you lack rights in this cluster (for CRDs, see --no-crds): {', '.join(missing)}")
             holder = f"{getpass.getuser()} on {socket.gethostname()}, process {os.getpid()}"
             registration = Registration(client, name, holder)
+            folders = sources()
+            known = changes(folders)
             rendered = await self._render()
             if await registration.acquire():
                 click.echo(f"{name} was killed: this session takes what it has left")
@@ -196,7 +199,7 @@ class _Session:
                 keeping = asyncio.create_task(registration.keep())
                 keeping.add_done_callback(lambda _: stop.set())
                 probing = asyncio.create_task(self._probe(client, rendered, namespace))
-                await self._follow(registration, stop)
+                await self._follow(registration, stop, folders, known)
                 keeping.cancel()
                 probing.cancel()
             finally:
@@ -249,13 +252,14 @@ class _Session:
         else:
             click.echo(line)
 
-    async def _follow(self, registration: Registration, stop: asyncio.Event) -> None:
+    async def _follow(
+        self, registration: Registration, stop: asyncio.Event, folders: list[Path], known: dict[Path, int]
+    ) -> None:
         """Replace the server whenever a package changes, or the server has ended; return when `stop` is set."""
         from jobgate.cluster import ApiError
-        from jobgate.dev.server import changes, sources
+        from jobgate.dev.server import changes
 
-        folders, broken = sources(), False
-        known = seen = changes(folders)
+        seen, broken = known, False
         while not stop.is_set():
             await asyncio.sleep(_LOOK)
             before, seen = seen, changes(folders)

@@ -1,5 +1,6 @@
 """`jobgate dev` with a package that `jobgate new` writes, on a real API server."""
 
+import json
 import re
 import signal
 import subprocess
@@ -235,3 +236,33 @@ def test_a_broken_package_registers_nothing(session: Session) -> None:
     session.edit("DEFAULTS =", "DEFAULTS = = ")
     assert "SyntaxError" in session.run()
     assert session.registered() == []
+
+
+def test_a_crd_that_is_left_needs_no_conversion(controlplane: ControlPlane, tmp_path: Path) -> None:
+    package, crd = Path("examples/own-database").resolve(), "databases.db.example.com"
+    session = Session(controlplane, tmp_path / "package")
+    (session.folder / "database").symlink_to(package / "database")
+    info = session.folder / "bucket-0.1.0.dist-info" / "entry_points.txt"
+    info.write_text("[jobgate.kinds]\ndatabase = database:DATABASE\n")
+
+    def served() -> tuple[str, list[str]]:
+        spec = json.loads(controlplane.kubectl("get", "crd", crd, "-ojson").stdout)["spec"]
+        return spec["conversion"]["strategy"], [each["name"] for each in spec["versions"] if each["served"]]
+
+    try:
+        with (session.folder / "log").open("wb") as log:
+            session.process = subprocess.Popen(session.command, env=session.environment, stdout=log, stderr=log)
+        session.wait_for(f"dev-ada serves {crd}")
+        assert served() == ("Webhook", ["v1", "v1alpha1"])
+        ClusterObjects(controlplane.client).established(crd)
+        applied, text = session.user.apply((package / "objects" / "older.yaml").read_text())
+        assert applied, text
+        session.wait_for('"objects":1')
+        assert session.end(signal.SIGTERM) == 0
+        assert f"CRD {crd} is left: it has objects" in session.output()
+        assert served() == ("None", ["v1"])
+        assert session.user.has("orders", crd)
+    finally:
+        if session.process is not None:
+            session.end(signal.SIGTERM)
+        controlplane.kubectl("delete", "crd", crd, "--ignore-not-found")
