@@ -1,6 +1,8 @@
 """`python -m bench.creates`: measures the latency that webhooks or policies add to a create at a real API server.
 
-`creates.yaml` has the basic defaults and rules of a DIJob as MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
+`creates.yaml` has the basic defaults and rules of a DIJob as MutatingAdmissionPolicy and ValidatingAdmissionPolicy, as
+one would write them by hand. `twins` are those that `jobgate manifests --policies` renders, alone; `both` is jobgate
+with them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from bench.comparison import jobs, servers
 from bench.comparison.golang import MODULES, find_or_build
 from bench.comparison.servers import CONSTANT, GO, JOBGATE
 from bench.page import aligned, piped, renew
-from controlplane import ControlPlane, Terminal
+from controlplane import ControlPlane, Terminal, policies
 from controlplane import find_or_build as find_or_build_plane
 from controlplane.client import Answer, ClusterApi
 from controlplane.waiting import wait_for
@@ -34,15 +36,20 @@ from webhook import Phase
 _POLICIES = Path(__file__).with_suffix(".yaml")
 _DISABLED = {"jobgate.dev/admission": "disabled"}
 NEITHER, OURS, POLICIES, NOTHING, ONE_FIELD = "neither", JOBGATE, "policies", CONSTANT, "one-field"
+BOTH, TWINS = "both", "twins"
 #: The namespaces, one for each kind of admission, and their labels.
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     NEITHER: _DISABLED,
     OURS: {},
+    BOTH: {**_DISABLED, policies.LABEL: policies.BOTH},
+    TWINS: {**_DISABLED, policies.LABEL: policies.ALONE},
     POLICIES: {**_DISABLED, "bench": POLICIES},
     GO: {**_DISABLED, "bench": GO},
     NOTHING: {**_DISABLED, "bench": NOTHING},
     ONE_FIELD: {**_DISABLED, "bench": ONE_FIELD},
 }
+#: The columns with what one kind of admission adds, in what another adds.
+RATIOS = ((OURS, POLICIES), (BOTH, POLICIES), (BOTH, TWINS))
 _RULE = {
     "apiGroups": ["diengine.opendilab.org"],
     "apiVersions": ["v2alpha1"],
@@ -67,15 +74,16 @@ def main(argv: list[str] | None = None) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for name, labels in NAMESPACES.items():
             plane.client.post("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
-        stack.enter_context(InstalledWebhook(plane, folder))
+        policies.install_policies(plane, stack.enter_context(InstalledWebhook(plane, folder)))
         for name in (GO, NOTHING, ONE_FIELD):
             stack.enter_context(other(name, plane, go, folder / name))
         plane.kubectl("apply", "-f", str(_POLICIES))
-        for name in (POLICIES, GO):
-            wait_for(partial(_refused, plane.client, name), 60, what=f"the API server to follow {name}")
+        for name in (POLICIES, GO, BOTH, TWINS):
+            wait_for(partial(_followed, plane.client, name), 60, what=f"the API server to follow {name}")
         _check(plane.client)
         measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
-    rows = [["tasks", "create, ms", *(f"{name} adds" for name in NAMESPACES if name != NEITHER), "jobgate / policies"]]
+    ratios = [f"{name} / {other}" for name, other in RATIOS]
+    rows = [["tasks", "create, ms", *(f"{name} adds" for name in NAMESPACES if name != NEITHER), *ratios]]
     rows += [row(tasks, of) for tasks, of in measured.items()]
     print(aligned(rows))
     if command.json:
@@ -134,7 +142,8 @@ def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
         for name, of in took.items()
         if name != NEITHER
     }
-    figures = (statistics.median(took[NEITHER]), *added.values(), added[OURS] / added[POLICIES])
+    ratios = (added[name] / added[other] for name, other in RATIOS)
+    figures = (statistics.median(took[NEITHER]), *added.values(), *ratios)
     return [str(tasks), *(f"{figure:.2f}" for figure in figures)]
 
 
@@ -156,9 +165,15 @@ def _refused(api: ClusterApi, namespace: str) -> bool:
     return create(api, namespace, broken)[0] == 422
 
 
+def _followed(api: ClusterApi, namespace: str) -> bool:
+    """Return whether the API server sets defaults and checks rules: a policy may follow after the other."""
+    status, stored = create(api, namespace, job(3, 0, namespace))
+    return status == 201 and all("name" in task for task in stored["spec"]["tasks"]) and _refused(api, namespace)
+
+
 def _check(api: ClusterApi) -> None:
     """Check that each namespace has the expected admission."""
-    assert [name for name in NAMESPACES if _refused(api, name)] == [OURS, POLICIES, GO]
+    assert [name for name in NAMESPACES if _refused(api, name)] == [OURS, BOTH, TWINS, POLICIES, GO]
     for name in NAMESPACES:
         status, stored = create(api, name, job(3, 0, name))
         assert status == 201, stored

@@ -97,9 +97,9 @@ def _copies() -> Iterator[dict[str, Any]]:
 
 def _example(kind: str) -> dict[str, Any]:
     for file in sorted(Path("examples").glob("*/full.yaml")):
-        document: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-        if document["kind"] == kind:
-            return document
+        for document in yaml.safe_load_all(file.read_text(encoding="utf-8")):
+            if document["kind"] == kind:
+                return dict(document)
     raise LookupError(kind)
 
 

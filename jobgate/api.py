@@ -21,6 +21,7 @@ from jobgate.jobs.progress import Progress, RunPhase, StartCondition, TaskProgre
 from jobgate.jobs.runner import Clean, Retry, Runner
 from jobgate.jobs.status import PhaseCondition, RunStatus, conditions_of, set_condition
 from jobgate.jobs.task import Task
+from jobgate.jobs.twins import Fault, Fill, Need, Place, says
 from jobgate.limits import ENTRIES_LIMIT
 from jobgate.plugins import (
     CONFIG_MAP,
@@ -95,7 +96,9 @@ __all__ = [
     "Derived",
     "Draft",
     "Duplicate",
+    "Fault",
     "FileObjects",
+    "Fill",
     "Forbidden",
     "Invalid",
     "Job",
@@ -106,6 +109,7 @@ __all__ = [
     "Member",
     "Members",
     "Mutable",
+    "Need",
     "NotConvertible",
     "NotFound",
     "NotSupported",
@@ -118,6 +122,7 @@ __all__ = [
     "Part",
     "Path",
     "PhaseCondition",
+    "Place",
     "Plugin",
     "Plugins",
     "Pod",
@@ -154,6 +159,7 @@ __all__ = [
     "page",
     "parse_quantity",
     "rule",
+    "says",
     "set_condition",
     "shared_rules",
     "value_at",

@@ -29,7 +29,7 @@ class Provided(Struct, Generic[T], frozen=True):
     """An entry point of an installed package.
 
     Attributes:
-        name, target, group: the entry point: `sweepjob = "sweepjob:SWEEPJOB"` of `jobgate.kinds`.
+        name, target, group: the entry point: `sweepjob = "sweepjob:KIND"` of `jobgate.kinds`.
         package, version: the package that has it.
         value: the object; None if the entry point is unusable.
         fault: why it is unusable; empty if it is not.
@@ -91,7 +91,7 @@ def _loaded(entry: EntryPoint, wanted: type[T]) -> Provided[T]:
     try:
         loaded = entry.load()
         fault = "" if isinstance(loaded, wanted) else f"must be a {wanted.__name__}, not a {type(loaded).__name__}"
-    except Exception as error:  # noqa: BLE001 - the package may raise anything when it is imported
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the package may raise anything when it is imported
         fault = f"cannot be loaded: {type(error).__name__}: {error}"[:_FAULT_LIMIT]
     value = loaded if isinstance(loaded, wanted) else None
     return Provided(entry.name, entry.value, entry.group, package, version, value, " ".join(fault.split()))

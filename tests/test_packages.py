@@ -53,10 +53,12 @@ def jobgate(*arguments: str, given: str = "") -> Result:
         ("math:tau_and_pi", float, "cannot be loaded: AttributeError: module 'math' has no attribute 'tau_and_pi'"),
         ("no_such_module:x", float, "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
         ("math:pi", int, "must be a int, not a float"),
+        ("this_exits:x", float, "cannot be loaded: SystemExit: 1"),
     ],
 )
 def test_an_entry_point_is_loaded_or_has_a_fault(site: Path, target: str, wanted: type[Any], fault: str) -> None:
     install(site, "mine", {"things:one": target})
+    (site / "this_exits.py").write_text("raise SystemExit(1)")
     (entry,) = provided("things", wanted)
     assert entry == Provided("one", target, "things", "mine", "1.2", None if fault else 3.141592653589793, fault)
 
@@ -95,7 +97,15 @@ def test_a_plugin_with_the_name_of_another_is_unusable(site: Path) -> None:
 
 @pytest.mark.usefixtures("site")
 def test_commands_go_on_with_one_warning() -> None:
-    result = jobgate("review", JOBS, "--run", "torchjobs.train.distributed.io", "--run", "sweeps.example.com")
+    named = (
+        "--run",
+        "sweeps.example.com",
+        "--operator-can",
+        "sweeps/preemptible",
+        "--without-kind",
+        "sweeps.example.com",
+    )
+    result = jobgate("review", JOBS, "--run", "torchjobs.train.distributed.io", *named)
     assert result.exit_code == 0
     assert result.stderr.count(f"warning: {FAULT}\n") == 1
     assert "warning: sweeps.example.com is ignored: it may be that of a package that cannot be loaded" in result.stderr
@@ -131,6 +141,22 @@ def test_kinds_and_plugins_are_listed_with_their_packages(site: Path) -> None:
     assert {"plugin": "good", "package": "good", "version": "1.2", "from": "good:PLUGIN"} in document["plugins"]
     (broken,) = document["unusable"]
     assert (broken["package"], broken["group"], broken["name"]) == ("no_kind", KIND, "sweep")
+
+
+def test_a_kind_without_a_schema_is_named(site: Path) -> None:
+    module = """
+from typing import Annotated
+from crdgen import CustomResource, Doc, Model, Names, Version
+from jobgate.api import bind
+class Spec(Model):
+    value: Annotated[int, Doc(Doc("a text in a text"))]
+KIND = bind(CustomResource("example.com", Names(kind="Odd"), (Version("v1", spec=Spec),)))
+"""
+    install(site, "odd", {f"{KIND}:odd": "odd:KIND"}, module)
+    result = jobgate("kinds", "-o", "json")
+    (broken,) = (each for each in json.loads(result.stdout)["unusable"] if each["package"] == "odd")
+    assert (result.exit_code, broken["fault"].startswith("has no valid schema: ")) == (1, True)
+    assert f"odd:KIND of the package odd 1.2, the entry point odd of {KIND}, has no valid schema: " in result.stderr
 
 
 def test_pods_of_a_job_with_a_plugin_that_cannot_be_loaded_are_denied(site: Path) -> None:

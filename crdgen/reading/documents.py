@@ -149,6 +149,8 @@ class _DocumentReader:
         self._line = line
         self._wanted = wanted
         self._missing = None if whole else set(wanted)
+        #: Without anchors, no value is needed to find places.
+        self._skips = not whole and b"&" not in text
         self._events = yaml.parse(text, Loader=_Loader)
         self._anchors: dict[str, Any] = {}
         self._copied = 0
@@ -185,10 +187,18 @@ class _DocumentReader:
             return value if isinstance(value, dict | list) else json_value(value)
         if len(path) >= MAX_DEPTH:
             raise ScalarError(_TOO_DEEP)
+        if self._skips and path not in self._wanted:
+            return self._skip()
         value = self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._list(path)
         # Only now, because a value must not contain an alias of itself.
         self._anchors |= {event.anchor: value} if event.anchor is not None else {}
         return value
+
+    def _skip(self) -> None:
+        depth = 1
+        while depth:
+            event = self._next()
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
 
     def _list(self, path: Path) -> list[Any]:
         items: list[Any] = []

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sweepjob import SWEEPJOB
-
 from jobgate.api import page
 
-Path("sweep.md").write_text(page(SWEEPJOB), encoding="utf-8")
+from sweepjob import KIND
+
+Path("sweep.md").write_text(page(KIND), encoding="utf-8")

@@ -49,6 +49,7 @@ _SECTIONS = {
         "manifests": _CommandEntry("manifests:manifests", "Print all objects of an installation."),
         "doctor": _CommandEntry("doctor:doctor", "Diagnose an installation.", "all"),
         "why": _CommandEntry("why:why", "Report why a job waits.", "all"),
+        "console": _CommandEntry("console:console", "Serve a page about reviews and jobs.", "all"),
         "audit": _CommandEntry("audit:audit_command", "Review the jobs that are stored in a cluster.", "cluster"),
         "fit": _CommandEntry("fit:fit", "Check installed CRDs against the kinds of jobs.", "cluster"),
         "migrate": _CommandEntry("migrate:migrate", "Rewrite stored objects in the storage version.", "cluster"),

@@ -16,8 +16,8 @@ from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
 from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, audit, by_rule
-from webhook import Registry, UnknownObjects
+from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule, document_of
+from webhook import Registry
 from webhook.values import mapping
 
 if TYPE_CHECKING:
@@ -25,33 +25,6 @@ if TYPE_CHECKING:
 
 
 _CRDS: Final = "customresourcedefinitions.v1.apiextensions.k8s.io"
-
-
-class ListedObjects:
-    """The listed objects of a cluster, by resource. Implements `webhook.Objects`."""
-
-    def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
-        self._objects = {
-            resource: {(item["metadata"].get("namespace", ""), item["metadata"]["name"]): item for item in objects}
-            for resource, objects in lists.items()
-        }
-
-    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object, or None if it does not exist.
-
-        Raises:
-            UnknownObjects: the resource was not listed.
-        """
-        if resource not in self._objects:
-            raise UnknownObjects(f"{resource} could not be listed")
-        return self._objects[resource].get((namespace, name))
-
-    def __contains__(self, resource: object) -> bool:
-        return resource in self._objects
-
-    def names(self, resource: str, namespace: str = "") -> list[str]:
-        """Return the names of the objects in a namespace; raises LookupError if the resource was not listed."""
-        return [name for of, name in self._objects[resource] if of == namespace]
 
 
 @click.command("audit")
@@ -144,7 +117,7 @@ async def _looked_up(client: Client, resources: Iterable[str]) -> ListedObjects:
 
 def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:
     if output == "json":
-        click.echo(json.dumps(_document(audits, missing), indent=2))
+        click.echo(json.dumps(document_of(audits, missing), indent=2))
         return
     for audited in audits:
         title = f"{audited.kind} {audited.namespace}/{audited.name}"
@@ -162,20 +135,3 @@ def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, wa
     click.echo(f"{count(len(audits), 'object')}, {faulty} would be denied")
     for kind in missing:
         click.echo(f"not installed: {kind}", err=True)
-
-
-def _document(audits: Sequence[Audited], missing: Sequence[str]) -> dict[str, Any]:
-    return {
-        "jobs": [
-            {
-                "kind": audited.kind,
-                "namespace": audited.namespace,
-                "name": audited.name,
-                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in audited.faults],
-                "warnings": [str(notice) for notice in audited.notices],
-            }
-            for audited in audits
-        ],
-        "rules": by_rule(audits),
-        "notInstalled": list(missing),
-    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -60,14 +59,14 @@ def doctor(
     """
     named = {key: value for key, value in (("name", name), ("namespace", namespace)) if value}
     given = installation_fields(values) | named
-    from jobgate.doctor import diagnose
+    from jobgate.doctor import diagnose, document_of
     from jobgate.doctor.look import ServerAccess
 
     servers = ServerAccess(kubeconfig is None, addresses, handshake_seconds)
     observed, expected = asyncio.run(_look(kubeconfig, given, servers))
     findings = diagnose(observed, expected)
     if output == "json":
-        click.echo(json.dumps(_document(findings, observed, expected), indent=2))
+        click.echo(json.dumps(document_of(findings, observed, expected), indent=2))
     else:
         _print(findings, observed, expected)
     context.exit(1 if any(finding.severity.is_fault for finding in findings) else 0)
@@ -106,14 +105,3 @@ def _print(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: 
     faults = sum(finding.severity.is_fault for finding in findings)
     count = f"{faults} {'fault' if faults == 1 else 'faults'}" if faults else "no faults"
     click.echo(f"\n{count} found{' in what was checked' if unseen else ''}")
-
-
-def _document(findings: Sequence[FoundFault], observed: ClusterSnapshot, expected: Expected) -> dict[str, Any]:
-    choices = expected.installation
-    return {
-        "healthy": not any(finding.severity.is_fault for finding in findings),
-        "findings": [asdict(finding) for finding in findings],
-        "notChecked": [{"what": part, "why": why} for why, what in observed.not_checked().items() for part in what],
-        "installation": choices.model_dump(mode="json", by_alias=True),
-        "kinds": [kind.qualified_plural for kind in expected.kinds],
-    }

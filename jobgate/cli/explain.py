@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 import click
@@ -78,27 +77,12 @@ def explain(
 
 
 def _entry(manifest: Manifest, explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as JSON, in which a place is two fields."""
-    pods = [
-        {
-            **{key: value for key, value in asdict(task).items() if key != "parts"},
-            "parts": [
-                {"container": place[0], "field": place[1], **asdict(row)}
-                for place, rows in task.parts.items()
-                for row in rows
-            ],
-        }
-        for task in explanation.pods
-    ]
     return {
         "file": manifest.file,
         "line": manifest.line,
         "kind": manifest.object.get("kind"),
         "name": name_of(manifest.object),
-        "denied": explanation.denied,
-        "notes": list(explanation.notes),
-        "pods": pods,
-        "beside": [asdict(row) for row in explanation.beside],
+        **explanation.to_json(),
     }
 
 

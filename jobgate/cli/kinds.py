@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -15,18 +15,6 @@ from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.kinds import BUILT_IN, installed, of_packages
 from jobgate.packages import Provided
 from webhook.text import line
-
-_HEADINGS = ("KIND", "API VERSION", "PACKAGE", "FROM")
-
-
-class _Item(NamedTuple):
-    """A kind or plugin."""
-
-    name: str
-    api_version: str
-    package: str
-    version: str
-    source: str
 
 
 @click.command()
@@ -45,63 +33,57 @@ def kinds(context: click.Context, *, output: str, described: list[tuple[str, lis
 
     Exit status: 0, or 1 if an entry point of a package cannot be used.
     """
-    from_packages = of_packages()
-    by_kind = {entry.value.gvk: entry for entry in from_packages if entry.value is not None}
-    listed = [_kind(kind, by_kind.get(kind.gvk)) for kind in installed()]
-    listed += [_Item(kind.kind, kind.gvk.api_version, "", "", source) for source, more in described for kind in more]
-    extended = [*_plugins()]
-    entries: list[Provided[Any]] = [*from_packages, *plugins.of_packages()]
-    broken = [entry for entry in entries if entry.fault]
+    entries: list[Provided[Any]] = [*map(_with_schema, of_packages()), *plugins.of_packages()]
+    given = {id(entry.value): entry for entry in entries}
+    listed = [
+        {**_names(kind), **_origin(given.get(id(kind)), BUILT_IN.get((kind.gvk.api_version, kind.kind), ""))}
+        for kind in installed()
+    ]
+    listed += [{**_names(kind), "from": source} for source, more in described for kind in more]
+    offered = [
+        {"plugin": name, **_origin(given.get(id(plugin)), type(plugin).__module__)}
+        for name, plugin in plugins.installed().items()
+    ]
+    broken = [
+        {"group": entry.group, "name": entry.name, **_origin(entry), "fault": entry.fault}
+        for entry in entries
+        if entry.fault
+    ]
     if output == "json":
-        document = {
-            "kinds": [_document(item, "kind") for item in listed],
-            "plugins": [_document(item, "plugin") for item in extended],
-            "unusable": [
-                {"group": entry.group, "name": entry.name, "package": entry.package, "version": entry.version}
-                | {"entryPoint": entry.target, "fault": entry.fault}
-                for entry in broken
-            ],
-        }
-        click.echo(json.dumps(document, indent=2))
+        click.echo(json.dumps({"kinds": listed, "plugins": offered, "unusable": broken}, indent=2))
     else:
-        _table([_HEADINGS, *map(_row, listed)])
+        _print("KIND", listed)
         click.echo()
-        _table([("PLUGIN", "", *_HEADINGS[2:]), *map(_row, extended)])
+        _print("PLUGIN", offered)
     context.exit(1 if broken else 0)
 
 
-def _kind(kind: CustomKind, entry: Provided[CustomKind] | None) -> _Item:
-    if entry is None:
-        source = BUILT_IN[kind.gvk.api_version, kind.kind]
-        return _Item(kind.kind, kind.gvk.api_version, "jobgate", __version__, source)
-    return _Item(kind.kind, kind.gvk.api_version, entry.package, entry.version, entry.target)
+def _with_schema(entry: Provided[CustomKind]) -> Provided[CustomKind]:
+    """Return an entry point, as unusable if no schema can be generated from the models of its kind."""
+    try:
+        if entry.value is not None:
+            entry.value.schema.check({})
+    except Exception as error:  # noqa: BLE001 - models of a package may raise anything
+        entry = entry.clashing(f"has no valid schema: {type(error).__name__}: {error}")
+        click.echo(f"warning: {line(str(entry))}", err=True)
+    return entry
 
 
-def _plugins() -> Iterator[_Item]:
-    by_name = {entry.value.name: entry for entry in plugins.of_packages() if entry.value is not None}
-    for name, plugin in plugins.installed().items():
-        if entry := by_name.get(name):
-            yield _Item(name, "", entry.package, entry.version, entry.target)
-        else:
-            yield _Item(name, "", "jobgate", __version__, type(plugin).__module__)
+def _names(kind: CustomKind) -> dict[str, str]:
+    return {"kind": kind.kind, "apiVersion": kind.gvk.api_version}
 
 
-def _document(item: _Item, what: str) -> dict[str, str]:
-    written = {
-        what: item.name,
-        "apiVersion": item.api_version,
-        "package": item.package,
-        "version": item.version,
-        "from": item.source,
-    }
-    return {key: value for key, value in written.items() if value}
+def _origin(entry: Provided[Any] | None, ours: str = "") -> dict[str, str]:
+    """Return the package of a kind or plugin: jobgate without an entry point."""
+    package, version, source = (entry.package, entry.version, entry.target) if entry else ("jobgate", __version__, ours)
+    return {"package": package, "version": version, "from": source}
 
 
-def _row(item: _Item) -> tuple[str, str, str, str]:
-    return item.name, item.api_version, f"{item.package} {item.version}".strip(), item.source
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> None:
+def _print(what: str, items: Sequence[Mapping[str, str]]) -> None:
+    rows = [(what, "API VERSION", "PACKAGE", "FROM")] if what == "KIND" else [(what, "", "PACKAGE", "FROM")]
+    for item in items:
+        package = f"{item.get('package', '')} {item.get('version', '')}".strip()
+        rows.append((item[what.lower()], item.get("apiVersion", ""), package, item["from"]))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True) if width)

@@ -14,6 +14,7 @@ import click
 from crdgen import Names
 from jobgate import __version__
 from jobgate.names import dns_label, dns_subdomain
+from jobgate.plugins import BUILT_IN
 
 #: The templates: in the package, and in a checkout beside it.
 _TEMPLATES = next(each / "templates" for each in Path(__file__).parents[1:3] if (each / "templates").is_dir())
@@ -57,6 +58,8 @@ def plugin(*, name: str, directory: Path | None) -> None:
     """Write a package with the plugin NAME, for example data-cache."""
     if dns_label(name) or not name[0].isalpha():
         raise click.BadParameter(f"{name!r} must be lower-case letters, digits and '-', for example data-cache")
+    if name in [plugin.name for plugin in BUILT_IN]:
+        raise click.BadParameter(f"{name!r} is the name of a plugin of jobgate: choose another")
     words = {"variable": name.replace("-", "_").upper(), "what": "plugin"}
     _write(name, name.replace("-", "_"), ["common", "plugin"], words, directory)
 
@@ -69,10 +72,16 @@ def _write(name: str, package: str, folders: Sequence[str], words: Mapping[str, 
     if target.exists() and any(target.iterdir()):
         raise click.BadParameter(f"{target} is not empty: nothing is written", param_hint="--directory")
     given = {**words, "name": name, "package": package, "constant": words["what"].upper(), "jobgate": __version__}
+    files = {}
     for folder in folders:
         root = _TEMPLATES / folder
         for template in sorted(root.rglob(f"*{_SUFFIX}")):
-            file = target / str(template.relative_to(root)).removesuffix(_SUFFIX).replace(_PACKAGE, package)
+            name = str(template.relative_to(root)).removesuffix(_SUFFIX).replace(_PACKAGE, package)
+            files[target / name] = Template(template.read_text(encoding="utf-8")).substitute(given)
+    try:
+        for file, text in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(Template(template.read_text(encoding="utf-8")).substitute(given), encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from None
     click.echo(f"wrote {target}: {target / 'README.md'} has the next steps")

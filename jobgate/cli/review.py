@@ -10,7 +10,7 @@ import click
 
 from crdgen.cli.sources import read_tree, watched
 from crdgen.reading import Manifest
-from crdgen.reporting import Judged, Report, Result, Severity, conclude, count, entries
+from crdgen.reporting import Judged, Report, conclude, count, entries
 from jobgate.cli.report import OURS, advice, name_of, paint, read_files, reading_warnings
 from jobgate.cli.settings import CONTEXT, CRDS, Configured, installation_later
 from jobgate.kinds import BUILT_IN, ENTRY_POINT
@@ -164,42 +164,17 @@ def _may_be_ours(manifest: Manifest, catalogue: frozenset[str], *, installed: bo
 
 def _review(manifest: Manifest, options: ReviewOptions, report: Report, *, with_entry: bool) -> None:
     """Add the verdict on an object to the report."""
-    from jobgate.offline.judge import NOT_CHECKED, OTHER_KIND, judge
-    from webhook.cause import Cause
+    from jobgate.offline.judge import judge
+    from jobgate.offline.results import notes_of, results_of
 
     verdict = judge(manifest.object, options)
-    if not verdict.reviewed and verdict.allowed:
-        notes = [str(finding) for rule, finding in verdict.findings if rule != OTHER_KIND]
-        report.notes += [f"{manifest.file}:{manifest.line}: {note}" for note in notes]
-    results = [
-        Result(
-            rule or "review",
-            Severity.ERROR if isinstance(finding, Cause) else Severity.WARNING,
-            str(finding.path),
-            finding.message,
-            steps=finding.path.steps,
-            of_key=rule == "unknown-field",
-        )
-        for rule, finding in (verdict.findings if verdict.reviewed else ())
-        if rule != NOT_CHECKED
-    ]
-    unchecked = {f"note: {finding}" for rule, finding in verdict.findings if rule == NOT_CHECKED}
-    report.notes += sorted(unchecked.difference(report.notes))
-    if why := _left_alone(manifest.object, options):
-        results.append(Result("not-run", Severity.WARNING, "", why))
+    report.notes += [note for note in notes_of(manifest, verdict) if note not in report.notes]
     if verdict.reviewed or with_entry:
+        results = results_of(manifest.object, verdict, options)
         item = Judged(manifest, "allowed" if verdict.reviewed else "", results)
         item.details = list(_changes(manifest, verdict)) if verdict.allowed else []
         item.entry = _entry(manifest, verdict) if with_entry else None
         report.items.append(item)
-
-
-def _left_alone(document: dict[str, Any], options: ReviewOptions) -> str:
-    """Return why nothing would run an object."""
-    from jobgate.jobs.runner import left_alone
-
-    kind = options.kinds.get(str(document.get("apiVersion")), str(document.get("kind")))
-    return left_alone(kind, options.settings.runs, options.settings.operator_can) if kind is not None else ""
 
 
 def _changes(manifest: Manifest, verdict: Verdict) -> Iterator[str]:

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("jobgate")
 
+#: The memory limit of this container, by cgroup v2.
+_MEMORY = Path("/sys/fs/cgroup/memory.max")
+#: The memory limit in the manifests, which is enough for the default limits and one worker.
+_MEMORY_BY_DEFAULT = 512 * 1024 * 1024
 #: Command line of a worker process.
 _COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -108,7 +112,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default=0,
     show_default=True,
     metavar="N",
-    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster.",
+    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster, and one worker.",
 )
 @click.option("--print-reviews", is_flag=True, hidden=True, help="Print each review, for `jobgate dev`.")
 @CREDENTIALS
@@ -142,17 +146,18 @@ def serve(  # noqa: PLR0913 - one argument an option
     from webhook.server.spans import OpenTelemetry
     from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
-    limits = limits_of(limit)
+    _require_one_worker(workers if keep_reviews else 1)
+    limits, sockets = limits_of(limit), inherited()
     log.configure()
     metrics = ServingMetrics()
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
-    sockets = inherited()
+    if sockets is None:
+        warn_of_little_memory(limits, workers)
 
     async def supervise_workers() -> None:
-        stop = asyncio.Event()
+        stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            command = [*_COMMAND, *sys.argv[1:]]
-            await Supervisor(workers, command, PRODUCT, offers_reviews=keep_reviews > 0).run(own, stop=stop)
+            await Supervisor(workers, command, PRODUCT, log_lacking(configured.kinds)).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -160,7 +165,8 @@ def serve(  # noqa: PLR0913 - one argument an option
             asyncio.run(supervise_workers())
         return
     kinds = _compiled(in_cluster(configured.kinds, deny))
-    metrics.unusable.set(log_lacking(kinds))
+    lacking = log_lacking(kinds)
+    metrics.unusable.set(len(lacking))
     known = view.ClusterView(
         kinds,
         configured.settings,
@@ -178,13 +184,18 @@ def serve(  # noqa: PLR0913 - one argument an option
         metrics=metrics,
     )
     known.serve(endpoint)
-    endpoint.lacking = certificates.lacking
+    endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
+<<<<<<< HEAD
     if print_reviews:
         _print(endpoint)
     elif keep_reviews:
         _keep(endpoint, known, keep_reviews, workers)
+=======
+    if keep_reviews:
+        _keep(endpoint, known, keep_reviews)
+>>>>>>> main
 
     async def run() -> None:
         _freeze()
@@ -225,6 +236,22 @@ def limits_of(written: Iterable[str]) -> Limits:
             raise click.BadParameter(f"'{entry}': {name} must be {sort} above 0", param_hint="--limit")
         changed[name.replace("-", "_")] = number
     return Limits(**changed)
+
+
+def warn_of_little_memory(limits: Limits, workers: int) -> None:
+    """Warn if the container has less memory than the bounds allow the server to use."""
+    try:
+        memory = int(_MEMORY.read_text())
+    except (OSError, ValueError):  # not in a container, or without a limit: `max`
+        return
+    needed = workers * (_MEMORY_BY_DEFAULT + limits.held - type(limits)().held)
+    if memory < needed:
+        mib = 1024 * 1024
+        _logger.warning(
+            "the memory limit is %d MiB, but --limit and --workers need %d MiB: raise it, or lower these",
+            memory // mib,
+            -(-needed // mib),
+        )
 
 
 def _source(
@@ -281,13 +308,17 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
     return True
 
 
-def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, workers: int) -> None:
-    """Keep the last reviews, each worker its share of them."""
-    from jobgate.serving.readers import Readers
-    from webhook.server.reviews import BYTES, KeptReviews
+def _require_one_worker(workers: int) -> None:
+    if workers > 1:
+        raise click.UsageError("--keep-reviews requires --workers 1, as workers share no memory: run more replicas")
 
-    endpoint.reviews = KeptReviews(max(2, most // workers), BYTES // workers)
-    endpoint.may_read = Readers(lambda: known.client).may_read
+
+def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int) -> None:
+    """Keep the last reviews."""
+    from jobgate.serving.readers import Readers
+    from webhook.server.reviews import KeptReviews
+
+    endpoint.reviews, endpoint.may_read = KeptReviews(most), Readers(lambda: known.client).may_read
 
 
 def _print(endpoint: Endpoint[Any]) -> None:

@@ -260,7 +260,9 @@ def capabilities(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     for value in values:
         plural = value.partition("/")[0]
         operators = [kind.operator for kind in jobs if kind.plural == plural]
-        if not operators and not kinds.lacking:
+        if not operators and kinds.lacking:
+            continue
+        if not operators:
             raise click.BadParameter(
                 f"{value!r} must begin with one of {', '.join(f'{kind.plural}/' for kind in jobs)}"
             )
@@ -359,8 +361,8 @@ def in_cluster(kinds: Registry[CustomKind], deny: Collection[str] = ()) -> Regis
         raise click.UsageError(str(error)) from None
 
 
-def log_lacking(kinds: Registry[CustomKind]) -> int:
-    """Log the kinds and plugins of packages that cannot be loaded, and return their number."""
+def log_lacking(kinds: Registry[CustomKind]) -> list[str]:
+    """Log and return a sentence for each kind and plugin of a package that cannot be loaded."""
     import logging
 
     from jobgate.plugins import lacking
@@ -368,7 +370,7 @@ def log_lacking(kinds: Registry[CustomKind]) -> int:
     faults = [*kinds.lacking, *lacking()]
     for fault in faults:
         logging.getLogger("jobgate").error("package unusable", extra={"fields": {"reason": fault}})
-    return len(faults)
+    return faults
 
 
 CRDS = click.option(

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import parse_qsl
 from urllib.request import getproxies_environment
 
 import msgspec
@@ -82,15 +83,18 @@ class Client:
         namespace: str = "",
         pace: Pace | None = None,
         time: ServerTime | None = None,
+        token: str = "",
     ) -> None:
         """Create a client.
 
-        `selector` and `namespace` apply to lists and watches, `pace` to all other requests. Responses set `time`.
+        `selector` and `namespace` apply to lists and watches, `pace` to all other requests. Responses set `time`. With
+        a `token`, requests are made as who has it.
         """
         self._api = api
         self._selector = selector or {}
         self._namespace = namespace
         self._pace = pace
+        self._token = token
         self.time = time or ServerTime()
 
     @classmethod
@@ -193,16 +197,49 @@ class Client:
     def labelled(self, selector: str, namespace: str = "") -> Client:
         """Return a client for objects with certain labels, in one namespace or in all."""
         labels = {"labelSelector": selector} if selector else {}
-        return Client(self._api, selector=labels, namespace=namespace, time=self.time)
+        return Client(self._api, selector=labels, namespace=namespace, time=self.time, token=self._token)
 
     def within(self, namespace: str, fields: str = "") -> Client:
         """Return a client for objects in a namespace, with a field selector."""
         selector = {"fieldSelector": fields} if fields else {}
-        return Client(self._api, selector=selector, namespace=namespace, time=self.time)
+        return Client(self._api, selector=selector, namespace=namespace, time=self.time, token=self._token)
 
     def paced(self, per_second: float) -> Client:
         """Return a client with a rate limit."""
-        return Client(self._api, pace=Pace(per_second), time=self.time)
+        return Client(self._api, pace=Pace(per_second), time=self.time, token=self._token)
+
+    def acting_as(self, token: str) -> Client:
+        """Return a client that makes requests as who has a token.
+
+        Raises:
+            ValueError: this client shows a certificate, which would also say who asks.
+        """
+        if self._api.configuration.cert_file:
+            raise ValueError("a client with a certificate cannot act for others")
+        return Client(self._api, time=self.time, token=token)
+
+    @property
+    def server(self) -> str:
+        """The address of the API server."""
+        return str(self._api.configuration.host)
+
+    async def token(self, account: str, namespace: str, audience: str) -> str:
+        """Return a token of a service account for an audience, for an hour."""
+        accounts = Resource("serviceaccounts", "v1", "")
+        spec = {"audiences": [audience], "expirationSeconds": 3600}
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        answer = await self._write("POST", accounts, f"{accounts.path_of(account, namespace)}/token", body, {}, _JSON)
+        return str(answer["status"]["token"])
+
+    async def of_pod(
+        self, pod: str, namespace: str, port: int, path: str, headers: Mapping[str, str], *, silence: float
+    ) -> ClientResponse:
+        """Return the answer of a port of a pod, through the API server; it ends after seconds without any data."""
+        address = Resource("pods", "v1", "").path_of(f"{pod}:{port}", namespace)
+        limits = ClientTimeout(total=None, connect=_CONNECT, sock_read=silence)
+        path, _, query = path.partition("?")
+        with _answered():
+            return await self._get(f"{address}/proxy{path}", dict(parse_qsl(query)), limits, headers)
 
     async def create(self, resource: Resource, manifest: Mapping[str, Any], *, dry: bool = False) -> dict[str, Any]:
         """Create an object; `dry` only validates it."""
@@ -267,8 +304,10 @@ class Client:
         path = resource.path_of("", self._namespace).rstrip("/")
         return await self._get(path, {**params, **self._selector}, limits)
 
-    async def _get(self, path: str, params: Mapping[str, str], limits: ClientTimeout) -> ClientResponse:
-        answer = await self._request("GET", path, params, trace.passed_on(), limits)
+    async def _get(
+        self, path: str, params: Mapping[str, str], limits: ClientTimeout, headers: Mapping[str, str] | None = None
+    ) -> ClientResponse:
+        answer = await self._request("GET", path, params, {**trace.passed_on(), **(headers or {})}, limits)
         if answer.status != 200:
             answer.response.release()
             raise ApiError(answer.status)
@@ -284,13 +323,14 @@ class Client:
         limits: ClientTimeout,
         body: dict[str, Any] | None = None,
     ) -> Any:
+        own = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         request = await self._api.param_serialize(
             method,
             path,
             query_params=list(params.items()),
-            header_params={"Accept": _JSON, **headers},
+            header_params={"Accept": _JSON, **headers, **own},
             body=body,
-            auth_settings=["BearerToken"],
+            auth_settings=[] if own else ["BearerToken"],
         )
         answer = await self._api.call_api(*request, _request_timeout=limits)
         self.time.heard(answer.response.headers.get("Date", ""))

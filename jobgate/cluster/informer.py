@@ -223,6 +223,11 @@ class Informer(Generic[T]):
         return f"{where} has more or larger {self.resource} than jobgate has memory for: delete some"
 
     @property
+    def why_unknown(self) -> str:
+        """Why the objects are not known; empty if they are."""
+        return "" if self._objects is not None else self._failure
+
+    @property
     def unkept(self) -> int:
         """Number of objects that are not kept because there is no room."""
         return self._unkept_in.total()

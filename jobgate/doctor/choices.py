@@ -40,7 +40,8 @@ def namespace_of(observed: ClusterSnapshot, given: Mapping[str, Any]) -> str:
     """Return the namespace of the installation: the given one, or the one that most webhooks call."""
     if "namespace" in given:
         return str(given["namespace"])
-    return _most([str(service["namespace"]) for service in _services(observed)], Installation().namespace)
+    default = Installation().namespace.replace("jobgate", observed.name)
+    return _most([str(service["namespace"]) for service in _services(observed)], default)
 
 
 def service_of(observed: ClusterSnapshot, namespace: str, given: Mapping[str, Any]) -> str:

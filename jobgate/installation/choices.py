@@ -20,7 +20,7 @@ from jobgate.installation.tree import (
 )
 from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.runner import runner_of
-from jobgate.jobs.wiring import provides_all, wired
+from jobgate.jobs.wiring import requests_plugins, wired
 from jobgate.ownership import HOME_LABEL, NAME_LABEL
 
 NAME, NAMESPACE = setting("name"), setting("namespace")
@@ -31,7 +31,7 @@ INSTALLED: Mapping[str, str | Expression] = {**LABELS, NAME_LABEL: NAME, HOME_LA
 #: The namespaces that the installation serves, and the flag that tells its controllers.
 SERVED = setting("namespace_selector")
 SERVED_FLAG = If(SERVED, joined("--namespace-selector=", to_json(SERVED)))
-#: The same for the API server; `SERVED` is never rendered as it is, because its lists are extended.
+#: Limits an admission policy to these namespaces.
 ONLY_SERVED = {"namespaceSelector": If(SERVED, SERVED)}
 
 #: Whether the pods of jobgate run in the cluster.
@@ -57,7 +57,7 @@ def denies(kind: CustomKind) -> Expression:
 def wires(kind: CustomKind) -> Expression:
     """Return whether pods of a kind are wired: pods of some kinds, only if jobgate runs their jobs."""
     run = has(setting("run"), kind.qualified_plural)
-    return all_of(kind_on(kind), run) if provides_all(kind) else kind_on(kind)
+    return kind_on(kind) if requests_plugins(kind) else all_of(kind_on(kind), run)
 
 
 def may_be_wired(kinds: Iterable[CustomKind]) -> list[JobKind]:

@@ -27,6 +27,7 @@ from jobgate.installation.tree import (
     Expression,
     ForEach,
     If,
+    all_of,
     any_of,
     base64,
     either,
@@ -35,6 +36,7 @@ from jobgate.installation.tree import (
     joined,
     setting,
 )
+from jobgate.installation.twins import Twins
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.scale import SCALE, scalable, scale_path
 from jobgate.jobs.wiring import ITEMS_PATH, PATHS, WORKLOADS, WORKLOADS_PATH, marked_selector, members_of, provides_all
@@ -66,7 +68,8 @@ NAMESPACES = {
     ],
 }
 
-_OBJECTS = setting("object_selector")
+#: The jobs that webhooks are called for.
+OBJECTS = setting("object_selector")
 
 KINDS = {Phase.MUTATE: "MutatingWebhookConfiguration", Phase.VALIDATE: "ValidatingWebhookConfiguration"}
 
@@ -108,14 +111,23 @@ def _changes(kind: CustomKind) -> str:
     return " || ".join((SPEC_CHANGES, *marks))
 
 
-def _jobs(phase: Phase, kind: CustomKind) -> dict[str, Any]:
+def changed(kind: CustomKind, phase: Phase) -> list[Any]:
+    """Return the match conditions for the review of a job in one phase."""
     conditions = [{"name": "spec-changes", "expression": _changes(kind)}]
     if phase is Phase.MUTATE:
         conditions.append({"name": "not-deleting", "expression": NOT_DELETING})
+    return conditions
+
+
+def _jobs(phase: Phase, kind: CustomKind) -> dict[str, Any]:
+    conditions = changed(kind, phase)
+    if phase is Phase.MUTATE and (twins := Twins(kind)).complete:
+        needed = {"name": "needs-defaults", "expression": f'request.operation != "CREATE" || {twins.needs}'}
+        conditions.append(If(all_of(setting("policies"), setting("crds")), needed))
     scope = kind.resource.scope if kind.resource else "*"
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural], scope)
     name = f"{kind.qualified_plural}.{phase}"
-    narrowed = {"objectSelector": If(_OBJECTS, _OBJECTS), "matchConditions": conditions}
+    narrowed = {"objectSelector": If(OBJECTS, OBJECTS), "matchConditions": conditions}
     return _entry(name, phase, kind.path(phase), [rule], narrowed, kind)
 
 
@@ -179,7 +191,7 @@ def _rule(
     }
 
 
-def _failure_policy(kind: CustomKind | None) -> Expression:
+def failure_policy(kind: CustomKind | None) -> Expression:
     """Return the failure policy; a configured kind whose faults are only warnings does not depend on the server."""
     if kind is None:
         return setting("failure_policy")
@@ -206,7 +218,7 @@ def _entry(
         "name": f"{name}.jobgate.dev",
         "admissionReviewVersions": ["v1"],
         "clientConfig": client_config(path),
-        "failurePolicy": _failure_policy(kind),
+        "failurePolicy": failure_policy(kind),
         "matchPolicy": "Equivalent",
         **narrowed,
         "namespaceSelector": NAMESPACES,

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from crdgen.docs import fields
 from crdgen.docs.markdown import code, table
 from jobgate.installation.definitions import definition, resource_of
+from jobgate.installation.twins import Twins
 from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.rules.updates import UpdateRule
 from webhook import Rule
@@ -32,7 +33,7 @@ def page(kind: CustomKind, links: str = "") -> str:
     """
     version = next(version for version in definition(kind)["spec"]["versions"] if version["storage"])
     schema = version["schema"]["openAPIV3Schema"]
-    about = schema.get("description", "")
+    about, twins = schema.get("description", ""), Twins(kind)
     parts = [
         f"# {kind.kind}",
         f"`{kind.gvk.api_version}`, `{kind.qualified_plural}`. {about}".rstrip(),
@@ -42,24 +43,27 @@ def page(kind: CustomKind, links: str = "") -> str:
         *(["## Status", fields({"status": status})] if (status := schema["properties"].get("status")) else []),
         "## Defaults",
         "In addition to the defaults in the table of fields, in this order:",
-        "\n".join(map(_default, kind.defaults)) or "None.",
+        "\n".join(_default(default, twins) for default in kind.defaults) or "None.",
         "## Rules",
         "In addition to the limits in the table of fields. All violations are reported at once:",
-        "\n".join(map(_rule, kind.rules)) or "None.",
+        "\n".join(_rule(rule, twins) for rule in kind.rules) or "None.",
         *_updates(kind),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _default(function: Callable[..., Any]) -> str:
+def _default(function: Callable[..., Any], twins: Twins) -> str:
     name = str(getattr(function, "__name__", ""))
-    return _line(name, " ".join((inspect.getdoc(function) or "").split()))
+    whole = twins.filled.get(name)
+    policy = "" if whole is None else " *By policy.*" if whole else " *In part by policy.*"
+    return _line(name, " ".join((inspect.getdoc(function) or "").split())) + policy
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: Rule, twins: Twins) -> str:
     """Return a rule with the fields that it is about, in the names of Kubernetes."""
     fields = [code(_field(name)) for name in rule.when]
-    return _line(rule.name, rule.about) + (f" *About {', '.join(fields)}.*" if fields else "")
+    policy = " *By policy.*" if rule.name in twins.faults else ""
+    return _line(rule.name, rule.about) + (f" *About {', '.join(fields)}.*" if fields else "") + policy
 
 
 def _field(name: str) -> str:

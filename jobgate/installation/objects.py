@@ -16,6 +16,7 @@ from jobgate.installation.policies import installations
 from jobgate.installation.roles import rights, roles
 from jobgate.installation.runner import runner
 from jobgate.installation.tree import resolve
+from jobgate.installation.twin_policies import twin_policies
 from jobgate.installation.workload import namespace, server, service
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
@@ -35,6 +36,7 @@ def base_trees(kinds: Registry[CustomKind]) -> dict[str, list[Any]]:
         "runner": runner(kinds),
         "certificates": certificates(kinds),
         "monitoring": monitoring(),
+        "policies": twin_policies(kinds),
         "webhooks": [configuration(phase, kinds) for phase in Phase],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -10,9 +11,17 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from jobgate.jobs.context import Context
-from jobgate.podchecks.resources import PLAIN, may_overcommit, side_fits
+from jobgate.jobs.twins import Fill, Place, says
+from jobgate.podchecks.resources import HUGE_PAGES, PLAIN, may_overcommit, side_fits
 from webhook import Default, Draft, Path
 from webhook.values import parts
+
+#: CEL: whether a resource is no device and no huge page, and whether an amount of any resource is surely valid.
+_SHARED = f"name in {json.dumps(sorted(PLAIN))}"
+SURE_AMOUNT = (
+    f'({_SHARED} ? string(amount).matches("^[1-9][0-9]{{0,8}}(m|[KMGT]i?)?$")'
+    f' : !name.startsWith("{HUGE_PAGES}") && string(amount).matches("^[1-9][0-9]{{0,8}}$"))'
+)
 
 
 def fill(part: Draft, model: type[BaseModel]) -> None:
@@ -45,6 +54,17 @@ def limit_what_is_not_shared(*tasks: str | tuple[str, ...]) -> Default:
             the tasks: `"spec", ("chief", "workers")`.
     """
 
+    @says(
+        Fill(
+            Place.ANY_CONTAINER,
+            "resources.limits",
+            f"container.resources.requests.transformMap(name, amount, !({_SHARED}), amount)",
+            f"has(container.resources.requests) && !container.resources.requests.all(name, {_SHARED}) && "
+            f"container.resources.requests.all(name, amount, {_SHARED} || {SURE_AMOUNT})",
+            "has(container.resources) && has(container.resources.requests) && !container.resources.requests.all(name, "
+            f"{_SHARED} || (has(container.resources.limits) && name in container.resources.limits))",
+        ),
+    )
     def limit_what_is_not_shared(job: Draft, _: Context) -> None:
         """Missing limits of devices and huge pages are set to the requests: no other limit is valid."""
         for resources in resources_of(job, *tasks, where=_requests_what_is_not_shared):

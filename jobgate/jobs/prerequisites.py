@@ -13,11 +13,13 @@ from msgspec import Struct
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.twins import Need, Place, says
 from jobgate.prerequisites.problem import PrerequisiteProblem, ProblemReason
 from jobgate.prerequisites.reference import (
     ANNOTATION,
     RECORD,
     RESOURCES,
+    WORD,
     Reference,
     ReferenceFields,
     TaskReferences,
@@ -69,6 +71,12 @@ def prerequisites_are_ready(*tasks: str | tuple[str, ...], in_spec: bool = False
     """
     fields = ReferenceFields(tasks, in_spec)
 
+    in_job, in_task = f"has(object.spec.{WORD})", f"has(task.{WORD})"
+    if not in_spec:
+        here = f"?metadata.?annotations[?'{ANNOTATION}'].hasValue()"
+        in_job, in_task = f"object.{here}", f"task.?template.{here}"
+
+    @says(Need(Place.JOB, in_job), Need(Place.TASK, in_task))
     def prerequisites_are_ready(job: Draft, context: Context) -> None:
         """The job's annotation is copied to its templates, items are recorded, and their plugins are requested."""
         if not context.is_stored:

@@ -41,12 +41,14 @@ class ClaimedJob(NamedTuple):
 
 
 def wired(kinds: Iterable[CustomKind], runs: Container[str] = ()) -> list[JobKind]:
-    """Return the kinds whose pods get plugins.
+    """Return the kinds whose pods are wired: jobgate `runs` their jobs, or these can request plugins of jobgate."""
+    jobs = (kind for kind in job_kinds(kinds) if isinstance(kind.operator, Operator) and kind.creates is None)
+    return [kind for kind in jobs if kind.qualified_plural in runs or requests_plugins(kind)]
 
-    Their jobs can request plugins, and the operator does not implement all of them, or jobgate `runs` the jobs.
-    """
-    jobs = (kind for kind in job_kinds(kinds) if _has_plugins(kind))
-    return [kind for kind in jobs if not provides_all(kind) or kind.qualified_plural in runs]
+
+def requests_plugins(kind: CustomKind) -> bool:
+    """Return whether jobs of a kind can request plugins, and its operator does not implement all of them."""
+    return bool(kind.field("plugins").attributes) and not provides_all(kind)
 
 
 def provides_all(kind: CustomKind) -> bool:
@@ -56,18 +58,13 @@ def provides_all(kind: CustomKind) -> bool:
 
 
 def followed(kinds: Iterable[CustomKind]) -> list[JobKind]:
-    """Return the kinds whose jobs the pod webhook remembers: those that are wired, and those with identifiable pods.
+    """Return the kinds whose jobs the pod webhook remembers: those that may be wired, and those with identifiable pods.
 
     A pod may name prerequisites that were checked with its job.
     """
     kinds = job_kinds(kinds)
-    with_plugins = wired(kinds)
-    return [kind for kind in kinds if kind in with_plugins or members_of(kind) is not None]
-
-
-def _has_plugins(kind: JobKind) -> bool:
-    is_job = isinstance(kind.operator, Operator) and kind.creates is None
-    return is_job and bool(kind.field("plugins").attributes)
+    may_be_wired = wired(kinds, {kind.qualified_plural for kind in kinds if kind.runner is not None})
+    return [kind for kind in kinds if kind in may_be_wired or members_of(kind) is not None]
 
 
 def members_of(kind: CustomKind) -> Members | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
-from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, review
+from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, UnknownObjects, review
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,33 @@ class Audited:
     name: str
     faults: tuple[tuple[str, Cause], ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+class ListedObjects:
+    """The listed objects of a cluster, by resource. Implements `webhook.Objects`."""
+
+    def __init__(self, lists: Mapping[str, Iterable[Mapping[str, Any]]]) -> None:
+        self._objects = {
+            resource: {(item["metadata"].get("namespace", ""), item["metadata"]["name"]): item for item in objects}
+            for resource, objects in lists.items()
+        }
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
+        """Return an object, or None if it does not exist.
+
+        Raises:
+            UnknownObjects: the resource was not listed.
+        """
+        if resource not in self._objects:
+            raise UnknownObjects(f"{resource} could not be listed")
+        return self._objects[resource].get((namespace, name))
+
+    def __contains__(self, resource: object) -> bool:
+        return resource in self._objects
+
+    def names(self, resource: str, namespace: str = "") -> list[str]:
+        """Return the names of the objects in a namespace; raises LookupError if the resource was not listed."""
+        return [name for of, name in self._objects[resource] if of == namespace]
 
 
 def audit(
@@ -59,3 +86,21 @@ def audit(
 def by_rule(audits: Iterable[Audited]) -> Mapping[str, int]:
     """Return the number of jobs with faults, by rule, the most frequent rule first."""
     return dict(Counter(rule for audited in audits for rule in {rule for rule, _ in audited.faults}).most_common())
+
+
+def document_of(audits: Sequence[Audited], missing: Sequence[str]) -> dict[str, Any]:
+    """Return audited jobs as JSON, with the kinds that the cluster does not serve."""
+    return {
+        "jobs": [
+            {
+                "kind": audited.kind,
+                "namespace": audited.namespace,
+                "name": audited.name,
+                "faults": [{"rule": rule, **cause.to_status()} for rule, cause in audited.faults],
+                "warnings": [str(notice) for notice in audited.notices],
+            }
+            for audited in audits
+        ],
+        "rules": by_rule(audits),
+        "notInstalled": list(missing),
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -68,6 +68,22 @@ class Explanation:
     beside: Sequence[Row] = ()
     notes: Sequence[str] = ()
     denied: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON, in which a place is two fields."""
+        pods = [
+            {
+                **{key: value for key, value in asdict(task).items() if key != "parts"},
+                "parts": [
+                    {"container": place[0], "field": place[1], **asdict(row)}
+                    for place, rows in task.parts.items()
+                    for row in rows
+                ],
+            }
+            for task in self.pods
+        ]
+        beside = [asdict(row) for row in self.beside]
+        return {"denied": self.denied, "notes": list(self.notes), "pods": pods, "beside": beside}
 
 
 @dataclass(frozen=True, slots=True)

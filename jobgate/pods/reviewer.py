@@ -50,7 +50,7 @@ class PodReviewer:
         verdict = None if job is None else await self._lookups[job.kind.gvk].find(request.namespace, job.claim)
         member = verdict.member if verdict is not None else None
         references = wanted(pod, job, member.part if member else None, request) if self._prerequisites else None
-        unknown = self._unknown(pod) if job is None and self._lacking else None
+        unknown = self._unknown(pod, named=references is not None) if job is None and self._lacking else None
         if job is None and references is None and unknown is None:
             return None
         metadata = metadata_of(pod)
@@ -64,12 +64,15 @@ class PodReviewer:
             response = await self._wired(response, request, member, references, phase)
         return response if self._enforces else response.forgiving(warns=phase is Phase.VALIDATE)
 
-    def _unknown(self, pod: Mapping[str, Any]) -> Cause | None:
-        """Return the cause if a pod may be that of a kind that cannot be loaded: it would lack its plugins."""
+    def _unknown(self, pod: Mapping[str, Any], *, named: bool) -> Cause | None:
+        """Return the cause if a pod may be that of a kind that cannot be loaded: it would lack its plugins.
+
+        Pods that have `named` prerequisites are sent to the webhook whoever owns them.
+        """
         marked = labels_of(pod).get(KIND_LABEL, "")
         owned = [owner.get("apiVersion") for _, owner in objects(metadata_of(pod).get("ownerReferences"))]
         groups = {text(version).rpartition("/")[0] for version in owned} - {kind.group for kind in self._kinds}
-        theirs = any("." in group and not group.endswith(".k8s.io") for group in groups)
+        theirs = not named and any("." in group and not group.endswith(".k8s.io") for group in groups)
         if theirs or (marked and all(marked != kind.qualified_plural for kind in self._kinds)):
             return Forbidden(_LABELS, f"the pod may be one of a kind that cannot be loaded: {'; '.join(self._lacking)}")
         return None

@@ -12,9 +12,13 @@ from jobgate.jobs.gangs import gang_minimum, sum_of_minima, total_pods
 from jobgate.jobs.job import Job, computed_once
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.task import Task
+from jobgate.jobs.twins import Fault, says
 from jobgate.names import LABEL_LIMIT, dns_label
 from webhook import Cause, Duplicate, Invalid, NotFound, Notice, Path, Rule, rule
 from webhook.text import first_of, shown
+
+#: The field with the names, for CEL.
+_NAMES: Final = "tasks.depends_on.name"
 
 #: Maximum number of tasks in a message.
 NAMED_TASKS: Final = 8
@@ -44,6 +48,7 @@ def _waiting_of(tasks: Iterable[Task]) -> Sequence[_Waiting]:
 
 
 @rule("tasks.depends_on")
+@says(Fault(_NAMES, "$(it).exists(name, !$(tasks).exists(task, has($(tasks.name)) && $(tasks.name) == name))"))
 def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on a missing task never starts."""
     known = {task.name: task for task in job.all_tasks if task.name}
@@ -61,6 +66,7 @@ def tasks_that_are_waited_for_exist(job: Job[Any], __: Context) -> Iterator[Caus
 
 
 @rule("tasks.depends_on")
+@says(Fault(_NAMES, "$(it).exists(i, name, $(it).indexOf(name) < i)"))
 def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A repeated dependency has no effect and is likely a mistake for another task."""
     for waiting in _waiting(job):
@@ -72,6 +78,7 @@ def no_task_is_named_twice(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 
 @rule("tasks.depends_on")
+@says(Fault(_NAMES, "has($(tasks.name)) && $(tasks.name) in $(it)"))
 def no_task_waits_for_itself(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task that depends on itself never starts."""
     for waiting in _waiting(job):

@@ -10,12 +10,17 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import sum_of_minima, total_pods
 from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import JobKind
+from jobgate.jobs.twins import Fault, says
 from webhook import Cause, Invalid, Notice, rule
 
+#: CEL: the number of pods, and whether it can be within the bounds.
+_TOTAL = "$(tasks).transformList(i, task, int($(tasks.replicas))).sum()"
+_ORDERED = "!(has($(min_replicas)) && has($(max_replicas)) && $(min_replicas) > $(max_replicas))"
 _LARGER = "use fewer pods, or have jobgate's setting job-pods raised"
 
 
 @rule()
+@says(Fault("tasks", f"oldObject == null && {_TOTAL} > $(job_pods)"))
 def pods_are_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause | Notice]:
     """The installation limits the pods, and Services, of a job. A larger stored job may shrink."""
     limit, total = context.settings.job_pods, total_pods(job)
@@ -41,6 +46,7 @@ def _stored_pods(kind: JobKind, document: Mapping[str, Any]) -> int:
 
 
 @rule("max_replicas")
+@says(Fault("max_replicas", "$(it) > $(job_pods)"))
 def maximum_is_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cause]:
     """A job may not be scaled beyond the pods that the installation allows."""
     maximum, limit = job.get("max_replicas"), context.settings.job_pods
@@ -50,6 +56,7 @@ def maximum_is_within_the_limit(job: Job[Any], context: Context) -> Iterator[Cau
 
 
 @rule("min_available")
+@says(Fault("min_available", f"$(it) > {_TOTAL}"))
 def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A gang that needs more pods than the job has is never scheduled."""
     minimum, total = job.get("min_available"), total_pods(job)
@@ -59,6 +66,7 @@ def minimum_is_at_most_the_pods(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("tasks.min_available")
+@says(Fault("tasks.min_available", "$(it) > $(tasks.replicas)"))
 def task_minima_are_at_most_their_replicas(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A gang that needs more pods of a task than the task has is never scheduled."""
     for task in job.tasks:
@@ -99,6 +107,7 @@ def minima_agree(job: Job[Any], _: Context) -> Iterator[Notice]:
 
 
 @rule("min_replicas", "max_replicas")
+@says(Fault("min_replicas", "has($(max_replicas)) && $(it) > $(max_replicas)"))
 def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
     """The minimum must not be greater than the maximum."""
     low, high = job.get("min_replicas"), job.get("max_replicas")
@@ -109,6 +118,9 @@ def minimum_is_at_most_maximum(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("min_replicas", "max_replicas")
+@says(
+    Fault("min_replicas", f"{_ORDERED} && {_TOTAL} < $(it)"), Fault("max_replicas", f"{_ORDERED} && {_TOTAL} > $(it)")
+)
 def replicas_are_within_bounds(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A job starts with the total replicas of its tasks: the total must be within the bounds."""
     low, high = job.get("min_replicas"), job.get("max_replicas")

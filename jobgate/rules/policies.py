@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from jobgate.jobs.policies import (
 )
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.task import Task
+from jobgate.jobs.twins import Fault, says
 from jobgate.podchecks.durations import LONGEST_DURATION, overflows
 from jobgate.podchecks.reading import ALL_CONTAINERS, containers
 from jobgate.rules.ignored import acted_on
@@ -47,7 +49,17 @@ _SUCCESSES: Final = frozenset({LifecycleEvent.ANY, LifecycleEvent.TASK_COMPLETED
 _SELDOM_RAISED: Final = frozenset({LifecycleEvent.JOB_UPDATED, LifecycleEvent.UNKNOWN, LifecycleEvent.POD_PENDING})
 
 
+#: CEL: the events of a policy.
+_EVENTS = "((has(policy.event) ? [policy.event] : []) + policy.?events.orValue([]))"
+
+
+def _in_any_policy(when: str) -> tuple[Fault, ...]:
+    """Return what CEL says of each policy of the job and of its tasks; `$(it)` is the list."""
+    return tuple(Fault(field, f"$(it).exists(policy, {when})") for field in ("policies", "tasks.policies"))
+
+
 @rule("policies", "tasks.policies")
+@says(*_in_any_policy(f"(size({_EVENTS}) > 0) == has(policy.exitCode)"))
 def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy is for events or for an exit code, not both."""
     for policy in all_policies(job):
@@ -60,6 +72,7 @@ def policies_say_when(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
+@says(*_in_any_policy("!has(policy.action)"))
 def policies_have_an_action(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Without an action, a policy would match and hide later ones."""
     for policy in all_policies(job):
@@ -68,6 +81,7 @@ def policies_have_an_action(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
+@says(*_in_any_policy(f"{_EVENTS}.exists(event, event in {json.dumps(sorted(INTERNAL_EVENTS))})"))
 def no_event_is_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano handles its internal events before any policy."""
     for policy in all_policies(job):
@@ -80,6 +94,7 @@ def no_event_is_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
+@says(*_in_any_policy(f"has(policy.action) && policy.action in {json.dumps(sorted(INTERNAL_ACTIONS))}"))
 def no_action_is_internal(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Internal actions are steps of Volcano's controllers. Its own webhook checks actions of event policies only."""
     for policy in all_policies(job):
@@ -112,6 +127,7 @@ def _handled_before(policies: PolicyList) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
+@says(*_in_any_policy(f'"*" in {_EVENTS} && $(it).exists(policy, {_EVENTS}.exists(event, event != "*"))'))
 def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Volcano rejects `*` together with other events."""
     for policies in policy_lists(job):
@@ -128,6 +144,7 @@ def any_event_stands_alone(job: Job[Any], _: Context) -> Iterator[Cause]:
 
 
 @rule("policies", "tasks.policies")
+@says(*_in_any_policy("has(policy.exitCode) && policy.exitCode == 0"))
 def exit_codes_are_of_failures(job: Job[Any], _: Context) -> Iterator[Cause]:
     """A policy for an exit code applies to failed pods, whose exit code is not 0."""
     for policy in all_policies(job):

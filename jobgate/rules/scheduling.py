@@ -11,6 +11,7 @@ from jobgate.jobs.job import Job, own_priority_class
 from jobgate.jobs.operator import operator_of, runs_here
 from jobgate.jobs.runner import runner_of
 from jobgate.jobs.status import STATE
+from jobgate.jobs.twins import Fault, says
 from jobgate.names import LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_subdomain
 from jobgate.plugins.queueing import Queueing, QueueingArguments, System
 from webhook import Cause, Forbidden, Invalid, Notice, TooLong, rule
@@ -19,8 +20,17 @@ from webhook.values import mapping, text
 #: Fields with names of other objects, and their maximum lengths.
 _NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
 
+#: The same format for CEL, whose patterns have no possessive quantifiers.
+_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+
 
 @rule(*_NAMES)
+@says(
+    *(
+        Fault(field, f'$(it) != "" && (size($(it)) > {limit} || !$(it).matches("{_SUBDOMAIN}"))')
+        for field, limit in _NAMES.items()
+    )
+)
 def names_of_the_scheduler_can_exist(job: Job[Any], _: Context) -> Iterator[Cause]:
     """Names of queues and priority classes are DNS subdomains; names of schedulers have at most 63 characters.
 

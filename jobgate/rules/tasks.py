@@ -7,16 +7,40 @@ from typing import Any
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.operator import Operator, operator_of
 from jobgate.jobs.task import Task
+from jobgate.jobs.twins import Fault, says
 from jobgate.names import GENERATED_LIMIT, LABEL_LIMIT, SUBDOMAIN_LIMIT, dns_label
-from webhook import Cause, Duplicate, Invalid, Path, TooLong, rule
+from webhook import Cause, Duplicate, Invalid, Path, TooLong, UnknownField, rule
+
+
+def _operator(kind: CustomKind) -> Operator:
+    if not isinstance(operator := getattr(kind, "operator", None), Operator):
+        raise UnknownField("operator")
+    return operator
+
+
+def _name_is_legal(kind: CustomKind) -> Fault:
+    """Return what CEL says of the job's name: its characters, and its length in the name of the Service."""
+    service = _operator(kind).service_name.format(job="")
+    return Fault("metadata.name", f'size($(it)) > {LABEL_LIMIT - len(service)} || $(it).contains(".")')
+
+
+def pod_names_are_short(kind: CustomKind) -> Fault:
+    """Return what CEL says of the names of a task's pods."""
+    around = len(_operator(kind).pod_name.format(job="", task="", index=""))
+    index = "string($(tasks.replicas) > 0 ? $(tasks.replicas) - 1 : 0)"
+    names = f"size(object.metadata.name) + size($(it)) + size({index})"
+    return Fault("tasks.name", f"$(it) != '' && {names} > {LABEL_LIMIT - around}")
+
 
 #: The API server adds five characters to a `generateName`, which it shortens first.
 GENERATED_SUFFIX = "x" * 5
 
 
 @rule()
+@says(Fault("tasks.name", '$(it) != "" && $(tasks).exists(i, other, i < at && other.?name.orValue("") == $(it))'))
 def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
     """Pods are named after their task: two tasks with the same name would share pods."""
     names = [task.name for task in job.tasks if task.name]
@@ -32,6 +56,7 @@ def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 
 @rule()
+@says(Fault("tasks.name", f'size($(it)) <= {LABEL_LIMIT} && !$(it).matches("^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$")'))
 def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task's name is part of its pods' names and a label on them."""
     for task in job.tasks:
@@ -40,6 +65,7 @@ def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 
 @rule()
+@says(_name_is_legal, pod_names_are_short)
 def derived_names_are_legal(job: Job[Any], context: Context) -> Iterator[Cause]:
     """The operator derives the names of pods and of the Service from the job's: all must be DNS labels.
 

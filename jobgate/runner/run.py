@@ -193,7 +193,7 @@ class RunnerController:
 
         def of_a_namespace(name: str) -> None:
             if settings.selector or territory.is_terminating(name):
-                for key in (key for key in known_jobs(jobs) if key[1] == name):
+                for key in (key for key in known_jobs(jobs, flows) if key[1] == name):
                     of_a_job(key)
 
         territory = Territory(settings.namespace, of_a_namespace, settings.selector)

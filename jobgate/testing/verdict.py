@@ -42,7 +42,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expected:
+class Expected:  # noqa: PLW1641 - equality is a comparison with patterns
     """An expected outcome; it equals outcomes that have these texts, in any order, and no others.
 
     A text is a fault or a warning of a field: `field: words`, with any words of it. Without a field, any words count.
@@ -54,8 +54,6 @@ class Expected:
     def __eq__(self, other: object) -> bool:
         """Return whether an outcome is as expected."""
         return not list(self.differences(other)) if isinstance(other, Outcome) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]  # equality is a comparison with patterns
 
     def differences(self, outcome: Outcome) -> Iterator[str]:
         """Yield how an outcome differs."""
@@ -102,7 +100,7 @@ def verdict(
         user=user,
         settings=settings or Settings(),
         stored=() if old is None else (loaded(old),),
-        objects=FileObjects(context=[loaded(each) for each in context], kinds=kinds),
+        objects=FileObjects(context=[each for source_ in context for each in _objects(source_)], kinds=kinds),
     )
     judged = judge(document, options)
     assert judged.reviewed, f"{document.get('apiVersion')} {document.get('kind')} is no object of {kind.kind}"
@@ -132,11 +130,16 @@ def changed(source: Source, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def loaded(source: Source) -> dict[str, Any]:
     """Return an object, read as `kubectl` reads it."""
+    objects = _objects(source)
+    assert len(objects) == 1, f"{source} has {len(objects)} objects: give one"
+    return objects[0]
+
+
+def _objects(source: Source) -> list[dict[str, Any]]:
     if isinstance(source, Mapping):
-        return dict(source)
+        return [dict(source)]
     name, text = (str(source), source.read_bytes()) if isinstance(source, Path) else ("YAML", source.encode())
-    (manifest,) = read(text, name)
-    return manifest.object
+    return [manifest.object for manifest in read(text, name)]
 
 
 def outcome(

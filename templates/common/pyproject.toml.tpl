@@ -12,7 +12,7 @@ dependencies = ["jobgate>=$jobgate"]
 [project.entry-points."jobgate.${what}s"]
 $package = "$package:$constant"
 
-[dependency-groups]
+[project.optional-dependencies]
 dev = ["jobgate-testing>=$jobgate", "mypy", "pytest", "ruff"]
 
 [tool.ruff]

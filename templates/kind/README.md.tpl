@@ -11,7 +11,7 @@ The package `$package` gives jobgate the kind `$name` of `$group/$version`. Writ
 | `tests/` | a table of verdicts, properties of all examples, and the same on a real API server |
 
 ```sh
-pip install --editable . --group dev                # beside jobgate, which finds it by its entry point
+pip install --editable ".[dev]"                     # beside jobgate, which finds it by its entry point
 jobgate kinds                                       # what is installed, and from where
 jobgate review examples                             # without a cluster
 pytest                                              # the first run builds a control plane, which takes some minutes

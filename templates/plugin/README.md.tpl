@@ -8,7 +8,7 @@ The package `$package` gives the pods of jobs the plugin `$name`. Written by `jo
 | `tests/` | verdicts on jobs that request it, and their pods |
 
 ```sh
-pip install --editable . --group dev                # beside jobgate, which finds it by its entry point
+pip install --editable ".[dev]"                     # beside jobgate, which finds it by its entry point
 jobgate kinds                                       # what is installed, and from where
 pytest
 docker build --build-arg JOBGATE=jobgate:$jobgate --tag $package .    # the image of the server, with this package

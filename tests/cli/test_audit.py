@@ -11,8 +11,8 @@ from controlplane.controller import install
 from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
 from jobgate.cli import main
-from jobgate.cli.audit import ListedObjects
 from jobgate.kinds import installed
+from jobgate.offline.audit import ListedObjects
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
 from tests.kinds.dijob import jobs
 

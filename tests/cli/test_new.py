@@ -95,6 +95,7 @@ def test_its_commands_are_as_its_readme_says(package: Path, site: Path) -> None:
         (["kind", "TrainJob", "--version", "1"], "'1' must be a version of Kubernetes: v1, v1beta1"),
         (["plugin", "DataCache"], "'DataCache' must be lower-case letters, digits and '-', for example data-cache"),
         (["plugin", "1st"], "must be lower-case letters"),
+        (["plugin", "svc"], "'svc' is the name of a plugin of jobgate: choose another"),
     ],
 )
 def test_bad_names_are_errors_and_nothing_is_written(
@@ -111,6 +112,12 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     result = new("kind", "TrainJob", "--directory", str(tmp_path))
     assert (result.exit_code, f"{tmp_path} is not empty: nothing is written" in result.output) == (2, True)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = new("kind", "TrainJob", "--directory", str(tmp_path / "file" / "package"))
+    assert (result.exit_code, "cannot be written: Not a directory" in result.output) == (1, True), result.output
 
 
 def test_a_package_hides_no_module_of_python(tmp_path: Path) -> None:

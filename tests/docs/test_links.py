@@ -18,6 +18,7 @@ _ELSEWHERE = {
     "docs/reference/kinds/sweep.md",
     "docs/widget.md",
     "tests/test_database.py",
+    "tests/test_examples.py",
     "tests/test_rules.py",
 }
 

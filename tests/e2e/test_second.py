@@ -21,6 +21,7 @@ from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import COMMAND, CONFIGURATIONS, InstalledWebhook, environment, jobgate, stop
 from jobgate.kinds import built_in
+from jobgate.prerequisites.models import DEFINED
 from tests.e2e.cluster import User
 from tests.kinds.dijob.jobs import job, task
 
@@ -63,7 +64,11 @@ class Installed(InstalledWebhook):
         self._serve()
         crds = [] if self.name == "jobgate" else ["--no-crd"]
         self.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=self.rendered(*crds))
-        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in built_in()))
+        names = [
+            *(kind.qualified_plural for kind in built_in()),
+            *(f"{each.names.plural}.{each.group}" for each in DEFINED),
+        ]
+        ClusterObjects(self.plane.client).established(*names)
         wait_for(self._is_called, WAIT, what="the API server to call the webhook")
         return self
 
@@ -183,6 +188,7 @@ def test_the_doctor_examines_the_named_installation(both: tuple[Installed, Insta
         ids = {finding["id"] for finding in report["findings"]}
         assert not ids & {"installations-overlap", "namespace-selector-differs", "other-webhook", "entry-missing"}
         assert ("crd-of-another-installation" in ids) is (installed is canary)
+    assert [finding["id"] for finding in diagnosed("unknown")["findings"]] == ["not-installed"]
     entries = json.dumps({"webhooks": [{"name": f"{KIND}.validate.jobgate.dev", "namespaceSelector": None}]})
     stable.plane.kubectl("patch", "validatingwebhookconfiguration", "canary", "--patch", entries)
     found = [each for each in diagnosed("jobgate")["findings"] if each["id"] == "installations-overlap"]

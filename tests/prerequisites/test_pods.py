@@ -90,6 +90,17 @@ def test_a_pod_without_the_annotation_is_left_alone() -> None:
     assert ask(PodReviewer((), prerequisites(Rights())), pod(None), Phase.MUTATE, User("alice")) is None
 
 
+@pytest.mark.parametrize(("annotation", "allowed"), [("mnist", True), (None, False)])
+def test_a_pod_with_names_is_served_whoever_owns_it_while_a_kind_is_missing(
+    annotation: str | None, allowed: bool
+) -> None:
+    """A pod without names reaches the webhook only by the selector of the missing kind."""
+    reviewer = PodReviewer((), prerequisites(Rights("alice")), lacking=["sweeps:KIND cannot be loaded"])
+    answer = ask(reviewer, pod(annotation, ("ray.io/v1", "RayCluster")), Phase.MUTATE, User("alice"))
+    assert answer is not None
+    assert answer.allowed is allowed
+
+
 @pytest.mark.parametrize("names", ["mnist", "imagenet", "imagenet, imagenet-only-validation", "debug-hook"])
 def test_a_pod_gets_the_scenarios_that_it_names(names: str) -> None:
     after, causes = defaulted(pod(names), Rights("alice"))

@@ -1,7 +1,6 @@
 """Verdicts, what is expected of them, and properties; with a kind whose functions can be broken."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,6 +47,13 @@ def copies_are_few(topic: Object[TopicSpec], _: Context) -> Iterator[Cause | Not
         yield Notice("spec.replicas", "is much")
 
 
+@rule()
+def its_map_exists(topic: Object[TopicSpec], context: Context) -> Iterator[Cause]:
+    """A topic needs a ConfigMap of its name."""
+    if context.objects.get(MAPS, context.name, context.namespace) is None:
+        yield Invalid("metadata.name", context.name, "there is no such ConfigMap")
+
+
 def one_copy(draft: Draft, _: Context) -> None:
     """There is a copy."""
     if (spec := draft.at("spec")) is not None:
@@ -74,6 +80,7 @@ def versioned(downwards: Callable[[dict[str, Any]], dict[str, Any]]) -> CustomKi
     )
 
 
+MAPS = "configmaps.v1."
 RESOURCE = CustomResource("example.com", Names(kind="Topic"), (Version("v1", spec=TopicSpec),))
 TOPIC = bind(RESOURCE, defaults=(one_copy,), rules=(copies_are_few,))
 TEXT = """
@@ -141,6 +148,20 @@ def test_an_object_of_another_kind_is_a_mistake_of_the_test() -> None:
         verdict(TOPIC, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}})
 
 
+def test_a_text_with_several_objects_is_a_mistake_of_the_test() -> None:
+    with pytest.raises(AssertionError, match="has 2 objects: give one"):
+        verdict(TOPIC, f"{TEXT}---{TEXT}")
+
+
+def test_objects_that_rules_look_up_are_in_the_context() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: default}\n"
+    kind = bind(RESOURCE, rules=(its_map_exists,), watches=(MAPS,))
+    assert verdict(kind, TEXT, context=[text % "orders" + "---\n" + text % "other"]) == allowed()
+    assert verdict(kind, TEXT, context=[text % "other"]) == denied("metadata.name: there is no such ConfigMap")
+    # Whether it exists is not known: what is not checked is no success.
+    assert verdict(kind, TEXT) == allowed(warnings=["not checked: configmaps.v1. 'default/orders'"])
+
+
 def test_good_kinds_have_the_properties() -> None:
     check_idempotence(TOPIC, TEXT)
     check_ratchet(TOPIC, topic(replicas=4), topic(replicas=4, tags={"a": "b"}))
@@ -156,7 +177,7 @@ def test_a_default_that_is_added_again_and_again_is_found() -> None:
             tags[f"write-{len(tags.value)}"] = "here"
 
     with pytest.raises(AssertionError, match="defaults are added once more: "):
-        check_idempotence(replace(TOPIC, defaults=(another,)), topic(tags={"first": "here"}))
+        check_idempotence(bind(RESOURCE, defaults=(another,)), topic(tags={"first": "here"}))
 
 
 def test_a_new_fault_of_an_update_is_found() -> None:
@@ -173,7 +194,7 @@ def test_a_function_that_fails_on_odd_values_is_found() -> None:
             spec.get("partitions", 0).bit_length()
 
     with pytest.raises(AssertionError, match="default fragile of Topic failed on this object: AttributeError"):
-        check_robustness(replace(TOPIC, defaults=(fragile,)), TEXT)
+        check_robustness(bind(RESOURCE, defaults=(fragile,)), TEXT)
 
 
 def test_a_conversion_that_loses_something_is_found() -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
@@ -146,6 +146,7 @@ class Endpoint(Generic[S]):
             first. If it returns a response, or the awaitable does, that is the answer instead of a review.
         review_thread: the thread for large objects.
         lacking: returns what is wrong with the certificate; empty if nothing is.
+        impaired: what does not work although the server is ready, a sentence each; by default the kinds that it lacks.
         spans: records a span for each request; None without traces.
         reviews: the reviews that are kept; None if none are.
         may_read: returns the HTTP status for the token of who asks for them; None if nobody may read them.
@@ -181,6 +182,7 @@ class Endpoint(Generic[S]):
         self.access: Access | None = None
         self.needs: Callable[[Kind, Request], Response | Awaitable[Response | None] | None] = lambda _, __: None
         self.lacking: Callable[[], str] = lambda: ""
+        self.impaired: Sequence[str] = kinds.lacking
         self.spans: OpenTelemetry | None = None
         self.reviews: KeptReviews | None = None
         self.may_read: Callable[[str], Awaitable[int]] | None = None

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import parse_qs
-
-import orjson
 
 from webhook.server.answer import JSON
 from webhook.server.connection import Connection, Exchange
@@ -41,65 +39,6 @@ _LATER: Final = frozenset({429, 503})
 
 #: Returns the HTTP status for a token: OK if who has it may read all reviews.
 MayRead: TypeAlias = Callable[[str], Awaitable[int]]
-#: Reviews as JSON with their ids, and whether some before them were dropped.
-Read: TypeAlias = tuple[Sequence[tuple[int, bytes]], bool]
-
-
-class ReviewSource(Protocol):
-    """Where reviews are read from."""
-
-    async def run(self) -> None:
-        """Do what must be done all the time, until cancelled."""
-
-    async def read(self, last: int, most: int, room: int, token: str) -> Read:
-        """Return the first reviews after an id, or after 0 the newest, until they fill a room of some bytes."""
-
-
-class OwnReviews:
-    """The reviews of this process."""
-
-    def __init__(self, kept: KeptReviews) -> None:
-        self._kept = kept
-
-    async def run(self) -> None:
-        """Mask reviews soon after they are kept."""
-        while True:
-            while self._kept.mask():  # noqa: ASYNC110  # another thread keeps reviews
-                await asyncio.sleep(0)  # for probes
-            await asyncio.sleep(MASKING)
-
-    async def read(self, last: int, most: int, room: int, token: str) -> Read:  # noqa: ARG002  # it is checked already
-        """Return the first reviews after an id, or after 0 the newest, until they fill a room of some bytes."""
-        found, missed = self._kept.after(last, most)
-        return list(_first(((kept.id, kept.to_json()) for kept in found), room)), missed
-
-
-class WorkerReviews:
-    """The reviews of several workers, in the order of their ids, which are times. Each worker checks the token."""
-
-    def __init__(self, workers: Sequence[Callable[[str, Mapping[str, str]], tuple[int, str]]]) -> None:
-        """Take functions that ask a worker."""
-        self._workers = workers
-
-    async def run(self) -> None:
-        """Do nothing: workers mask their reviews."""
-
-    async def may_read(self, token: str) -> int:
-        """Return what the first worker answers to a token."""
-        return (await asyncio.to_thread(self._workers[0], f"{PATH}?limit=0", {TOKEN: token}))[0]
-
-    async def read(self, last: int, most: int, room: int, token: str) -> Read:
-        """Return the first reviews after an id, or after 0 the newest; those since the question come next time."""
-        until, path = time.time_ns() // 1000, f"{PATH}?after={last}&limit={most}"
-        asked = (asyncio.to_thread(ask, path, {TOKEN: token}) for ask in self._workers)
-        answers = await asyncio.gather(*asked, return_exceptions=True)  # a worker that has just ended has no reviews
-        texts = [text for code, text in (each for each in answers if isinstance(each, tuple)) if code == HTTPStatus.OK]
-        lists = [orjson.loads(text) for text in texts]
-        items = [item for each in lists for item in each["items"] if item["id"] <= until]
-        found = sorted(((item["id"], item) for item in items), key=lambda each: each[0])
-        chosen = found[:most] if last else found[-most:]
-        parts = _first(((number, orjson.dumps(item)) for number, item in chosen), room)
-        return list(parts), any(each["missed"] for each in lists)
 
 
 class Asking(Exchange, Protocol):
@@ -136,17 +75,20 @@ class Offer:
 
     paths = frozenset({PATH, STREAM})
 
-    def __init__(self, source: ReviewSource, may_read: MayRead) -> None:
-        """Take where reviews are read from, and who may read; that is asked in the running event loop."""
-        self._source, self._may_read = source, may_read
+    def __init__(self, kept: KeptReviews, may_read: MayRead) -> None:
+        """Take the reviews, and who may read them; that is asked in the running event loop."""
+        self._kept, self._may_read = kept, may_read
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._streams = 0
         self._second, self._asked = 0, 0
 
     async def run(self) -> None:
-        """Do what must be done all the time, until cancelled."""
-        await self._source.run()
+        """Mask reviews soon after they are kept, until cancelled."""
+        while True:
+            while self._kept.mask():  # noqa: ASYNC110  # another thread keeps reviews
+                await asyncio.sleep(0)  # for probes
+            await asyncio.sleep(MASKING)
 
     def answer(self, asking: Asking) -> None:
         """Answer later, in the event loop of the plain port."""
@@ -168,8 +110,7 @@ class Offer:
                 await self._stream(asking, query)
                 return
             if status == HTTPStatus.OK:
-                read = await self._source.read(query.after, query.most, ANSWER, query.token)
-                body = _listed(read, query.after)
+                body = self._listed(query)
                 asking.connection.answer(200, body, JSON, {"Cache-Control": "no-store"})
                 return
         except ValueError as error:
@@ -196,18 +137,18 @@ class Offer:
             return
         self._streams += 1
         try:
-            await self._send(asking, query.after, query.token)
+            await self._send(asking, query.after)
         finally:
             self._streams -= 1
             asking.connection.abort()
 
-    async def _send(self, asking: Asking, last: int, token: str) -> None:
+    async def _send(self, asking: Asking, last: int) -> None:
         now = asyncio.get_running_loop().time
         end, sent = now() + LIFETIME, now()
         asking.connection.begin_stream("text/event-stream")
         while now() < end and not asking.left:
             if asking.connection.has_read:
-                found, missed = await self._source.read(last, MOST, PART, token)
+                found, missed = self._read(last, MOST, PART)
                 parts = [b"event: missed\ndata: {}\n\n"] if missed else []
                 parts += [b"id: %d\nevent: review\ndata: %b\n\n" % each for each in found]
                 last = found[-1][0] if found else last
@@ -218,19 +159,20 @@ class Offer:
                     sent = now()
             await asyncio.sleep(PERIOD)
 
+    def _listed(self, query: _Query) -> bytes:
+        """Return the JSON of reviews, with the id to go on after."""
+        found, missed = self._read(query.after, query.most, ANSWER)
+        end = found[-1][0] if found else query.after
+        items = b",".join(json for _, json in found)
+        return b'{"items":[%b],"last":%d,"missed":%b}' % (items, end, b"true" if missed else b"false")
 
-def _listed(read: Read, last: int) -> bytes:
-    """Return the JSON of reviews, with the id to go on after."""
-    found, missed = read
-    end = found[-1][0] if found else last
-    items = b",".join(json for _, json in found)
-    return b'{"items":[%b],"last":%d,"missed":%b}' % (items, end, b"true" if missed else b"false")
-
-
-def _first(found: Iterable[tuple[int, bytes]], room: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the first reviews, until they fill a room."""
-    for number, json in found:
-        if room <= 0:
-            return
-        room -= len(json)
-        yield number, json
+    def _read(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
+        """Return the first reviews after an id, until they fill a room, and whether some were dropped before."""
+        kept, missed = self._kept.after(last, most)
+        found: list[tuple[int, bytes]] = []
+        for review in kept:
+            if room <= 0:
+                break
+            found.append((review.id, review.to_json()))
+            room -= len(found[-1][1])
+        return found, missed

@@ -23,7 +23,7 @@ from webhook.admission import NAME_LIMIT, Request, Response
 from webhook.cause import Cause, Finding
 from webhook.redaction import Redaction, is_plain
 from webhook.server.limits import KIB, MIB
-from webhook.text import line
+from webhook.text import escaped, line
 
 #: Bytes of all kept reviews, and of a review beside its content.
 BYTES, ENTRY = 16 * MIB, KIB
@@ -82,7 +82,7 @@ class KeptReview(Struct, gc=False):
             "apiVersion": api_version,
             "kind": kind,
             "namespace": namespace,
-            "name": name,
+            "name": escaped(name),  # of metadata: halves of surrogate pairs cannot be encoded
             "user": user,
             "uid": uid,
             "verdict": self.verdict,

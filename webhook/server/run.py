@@ -54,7 +54,7 @@ async def serve(
         stack.enter_context(log.batching())
         asyncio.get_running_loop().set_exception_handler(_failed)
         await stack.enter_async_context(_lag_measured(metrics.lag.observe))
-        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.kinds.lacking, _offer(endpoint))
+        answers = Answers(endpoint.not_ready, metrics.exposition, endpoint.impaired, _offer(endpoint))
         await stack.enter_async_context(answering(answers, sockets.plain))
         listener = Listener(
             sockets.admission,
@@ -148,9 +148,9 @@ def _offer(endpoint: Endpoint[Any]) -> Offer | None:
     """Return what offers the kept reviews; None if none are kept."""
     if endpoint.reviews is None or endpoint.may_read is None:
         return None
-    from webhook.server.offer import Offer, OwnReviews  # noqa: PLC0415  # not loaded where it is off
+    from webhook.server.offer import Offer  # noqa: PLC0415  # not loaded where it is off
 
-    return Offer(OwnReviews(endpoint.reviews), endpoint.may_read)
+    return Offer(endpoint.reviews, endpoint.may_read)
 
 
 def _failed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

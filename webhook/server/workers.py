@@ -13,10 +13,10 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Metric
 from prometheus_client.exposition import generate_latest
@@ -27,9 +27,6 @@ from webhook.server.listener import BACKLOG, Sockets
 from webhook.server.log import logger
 from webhook.server.probes import Answers, answering
 from webhook.server.product import NAMELESS, Product
-
-if TYPE_CHECKING:
-    from webhook.server.offer import Offer
 
 #: The environment variable with the file descriptors of a worker's sockets.
 VARIABLE = "WEBHOOK_WORKER_SOCKETS"
@@ -80,7 +77,7 @@ class Worker:
     not_ready: str = "starting"
     families: Families = field(default_factory=dict)
 
-    def ask(self, path: str, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
+    def ask(self, path: str) -> tuple[int, str]:
         """Return the status and the text of its answer on a path.
 
         Raises:
@@ -90,7 +87,7 @@ class Worker:
         with closing(connection), socket.socket(socket.AF_UNIX) as connection.sock:
             connection.sock.settimeout(TIMEOUT)
             connection.sock.connect(self.plain.getsockname())
-            connection.request("GET", path, headers={"Connection": "close", **(headers or {})})
+            connection.request("GET", path, headers={"Connection": "close"})
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
 
@@ -99,11 +96,15 @@ class Supervisor:
     """The parent of the workers."""
 
     def __init__(
-        self, count: int, command: Sequence[str], product: Product = NAMELESS, *, offers_reviews: bool = False
+        self,
+        count: int,
+        command: Sequence[str],
+        product: Product = NAMELESS,
+        impaired: Sequence[str] = (),
     ) -> None:
-        """`command` starts a worker, which gets its sockets by the environment variable."""
+        """`command` starts a worker, which gets its sockets by the environment variable; `impaired` is for probes."""
+        self._impaired = impaired
         self._command = command
-        self._offers_reviews = offers_reviews
         self._product = product
         self._stopping = False
         self._workers = [Worker(_plain()) for _ in range(count)]
@@ -120,7 +121,7 @@ class Supervisor:
         """Serve until `stop` is set, and all workers have drained."""
         async with AsyncExitStack() as stack:
             stack.enter_context(log.batching())
-            answers = Answers(self._not_ready, self._exposition, offer=self._offer() if self._offers_reviews else None)
+            answers = Answers(self._not_ready, self._exposition, self._impaired)
             await stack.enter_async_context(answering(answers, sockets.plain))
             logger.info("supervising", extra={"fields": {**sockets.ports(), "workers": len(self._workers)}})
             keeping = [asyncio.create_task(self._keep(worker, sockets.admission, stop)) for worker in self._workers]
@@ -187,12 +188,6 @@ class Supervisor:
         if self._stopping:
             return "draining"
         return next((worker.not_ready for worker in self._workers if worker.not_ready), "")
-
-    def _offer(self) -> Offer:
-        from webhook.server.offer import Offer, WorkerReviews  # noqa: PLC0415  # not loaded where it is off
-
-        reviews = WorkerReviews([worker.ask for worker in self._workers])
-        return Offer(reviews, reviews.may_read)
 
     def _keep_counts(self, worker: Worker) -> None:
         """Keep the counters of a worker that has ended, as last read: sums must not fall."""

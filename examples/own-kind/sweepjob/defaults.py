@@ -1,6 +1,7 @@
 """The defaults of a SweepJob, which mutation adds."""
 
 from jobgate.api import Context, Draft, fill, limit_what_is_not_shared
+
 from sweepjob.models import SweepJobSpec, Trial
 
 

@@ -3,10 +3,9 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
-
 from crdgen import Atomic, Column, CustomResource, Doc, Int32, MaxItems, MinItems, Model, Names, PodTemplate, Version
 from jobgate.api import ENTRIES_LIMIT, DependsOn, LifecyclePolicy, RunStatus
+from pydantic import Field
 
 
 class Goal(StrEnum):

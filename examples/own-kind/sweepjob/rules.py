@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from jobgate.api import Cause, Context, Duplicate, Job, MayChange, Mutable, Notice, Path, Rule, rule, shared_rules
+
 from sweepjob.models import SweepJobSpec
 
 

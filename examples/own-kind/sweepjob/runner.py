@@ -1,9 +1,22 @@
 """How jobgate runs a SweepJob, in a cluster without sweeper."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jobgate.api import Action, Job, LifecycleEvent, LifecyclePolicy, Progress, Retry, Runner, RunPhase, Task
+from jobgate.api import (
+    Action,
+    Job,
+    LifecycleEvent,
+    LifecyclePolicy,
+    Member,
+    Progress,
+    Retry,
+    Runner,
+    RunPhase,
+    Task,
+    Variable,
+)
+
 from sweepjob.models import SweepJobSpec
 
 
@@ -16,6 +29,11 @@ class SweepRunner(Runner[SweepJobSpec]):
     def retry(self, job: Job[SweepJobSpec], task: Task) -> Retry:
         """If its pod fails, a trial has failed: another pod with the same values would fail, too."""
         return Retry(limit=0)
+
+    def variables(self, member: Member) -> Iterator[Variable]:
+        """Yield the place of a pod in its trial, by the names that PyTorch reads."""
+        yield Variable("RANK", str(member.index))
+        yield Variable("WORLD_SIZE", str(member.part.replicas))
 
     def policies(self, job: Job[SweepJobSpec]) -> Iterable[LifecyclePolicy]:
         """Pods of a trial train together: if one is evicted, all start again."""

@@ -1,52 +1,42 @@
-"""The rules of a SweepJob: a case that passes, a case that fails, and the message to the user."""
+"""The verdicts on sweeps: without a cluster, and the same by a real API server."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from sweepjob import SWEEPJOB
-from sweepjob.models import SweepJobSpec, Trial
+import pytest
+from jobgate.testing import Cluster, allowed, changed, check_ratchet, denied, verdict
 
-from jobgate.api import Registry, ReviewOptions, judge
+from sweepjob import KIND
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
+MINIMAL = EXAMPLES / "minimal.yaml"
+Changes: TypeAlias = dict[str, Any]
 
-def sweep(*rates: str) -> dict[str, Any]:
-    """Return a SweepJob with a trial of each of these learning rates."""
-    template = {"spec": {"containers": [{"name": "main", "image": "train"}]}}
-    trials = [{"name": f"t{i}", "parameters": {"rate": rate}, "template": template} for i, rate in enumerate(rates)]
-    return {
-        "apiVersion": "example.com/v1",
-        "kind": "SweepJob",
-        "metadata": {"name": "rates"},
-        "spec": {"metric": "accuracy", "trials": trials},
-    }
-
-
-def faults(job: dict[str, Any]) -> list[str]:
-    """Return the causes for which a job is denied, as `kubectl` prints them."""
-    status = judge(job, ReviewOptions(kinds=Registry([SWEEPJOB]))).status
-    return [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]] if status else []
+SAME = {"spec": {"trials": {1: {"parameters": {"rate": "0.001"}}}}}
+#: Changes of the minimal sweep; those of the stored one, for an update; and what becomes of it.
+CASES: list[tuple[Changes, Changes | None, object]] = [
+    ({}, None, allowed()),
+    (SAME, None, denied("spec.trials[1].parameters: spec.trials[0] tries the same: change a value")),
+    ({"spec": {"parallelism": 3}}, None, allowed(warnings=["spec.parallelism: must be at most the number of trials"])),
+    ({"spec": {"parallelism": 2}}, {}, allowed()),
+    ({"spec": {"metric": "loss"}}, {}, denied("spec.metric: may not change")),
+]
 
 
-def test_trials_of_different_values_are_allowed() -> None:
-    """Each trial gives its own result."""
-    assert faults(sweep("0.1", "0.01")) == []
+@pytest.mark.parametrize(("changes", "stored", "expected"), CASES)
+def test_verdicts(changes: Changes, stored: Changes | None, expected: object) -> None:
+    """Sweeps are allowed, or denied for these fields only."""
+    old = None if stored is None else changed(MINIMAL, stored)
+    assert verdict(KIND, changed(MINIMAL, changes), old=old) == expected
 
 
-def test_trials_of_the_same_values_are_denied() -> None:
-    """The message is at the second trial, and names the first."""
-    (fault,) = faults(sweep("0.1", "0.01", "0.1"))
-    assert fault == (
-        'spec.trials[2].parameters: Duplicate value: {"rate": "0.1"}: spec.trials[0] tries the same: '
-        "change a value, or leave one of them out"
-    )
+@pytest.mark.parametrize(("changes", "stored", "expected"), CASES)
+def test_verdicts_in_a_cluster(cluster: Cluster, changes: Changes, stored: Changes | None, expected: object) -> None:
+    """An API server with the webhook answers the same."""
+    old = None if stored is None else changed(MINIMAL, stored)
+    assert cluster.verdict(changed(MINIMAL, changes), old=old) == expected
 
 
-def test_an_invalid_field_makes_no_rule_fail() -> None:
-    """Rules do not fail on a job with an invalid field."""
-    for name, field in SweepJobSpec.model_fields.items():
-        job = sweep("0.1", "0.01")
-        job["spec"][field.alias or name] = 1.5
-        assert faults(job), name
-    for name, field in Trial.model_fields.items():
-        job = sweep("0.1", "0.01")
-        job["spec"]["trials"][0][field.alias or name] = 1.5
-        assert faults(job), name
+def test_a_stored_sweep_with_faults_can_be_changed() -> None:
+    """A rule that is added later denies no update of a stored sweep."""
+    check_ratchet(KIND, changed(MINIMAL, SAME), changed(changed(MINIMAL, SAME), {"spec": {"parallelism": 2}}))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from jobgate.jobs.context import Context
-from jobgate.jobs.defaults import copy_amounts, fill, fill_each, limit_what_is_not_shared, resources_of
+from jobgate.jobs.defaults import SURE_AMOUNT, copy_amounts, fill, fill_each, limit_what_is_not_shared, resources_of
 from jobgate.jobs.prerequisites import prerequisites_are_ready
+from jobgate.jobs.twins import Fill, Place, says
 from jobgate.kinds.dijob.models import DIJobSpec, Task, TaskType
 from jobgate.kinds.dijob.operator import MAIN_CONTAINER
 from webhook import Draft
 
 
+@says()
 def job_defaults(job: Draft, _: Context) -> None:
     """The job's own defaults, in case the API server has not applied those of the CRD."""
     spec = job.at("spec")
@@ -20,6 +23,7 @@ def job_defaults(job: Draft, _: Context) -> None:
         fill(spec, DIJobSpec)
 
 
+@says()
 def task_defaults(job: Draft, _: Context) -> None:
     """The type defaults to none, and replicas to 1."""
     fill_each(job, "spec", "tasks", model=Task)
@@ -29,6 +33,7 @@ def task_defaults(job: Draft, _: Context) -> None:
 _ROLES = frozenset(TaskType) - {TaskType.NONE}
 
 
+@says(Fill(Place.TASK, "name", "task.type", f"has(task.type) && task.type in {json.dumps(sorted(_ROLES))}"))
 def name_typed_tasks_by_their_type(job: Draft, _: Context) -> None:
     """DI-orchestrator sets the same name on its first reconcile; set here, its update changes nothing."""
     for task in job.each("spec", "tasks", lacking="name"):
@@ -45,6 +50,22 @@ def _only_limits(container: Mapping[str, Any], resources: Mapping[str, Any]) -> 
     )
 
 
+_IS_MAIN = (
+    f'has(container.name) && container.name == "{MAIN_CONTAINER}" && '
+    "has(container.resources.limits) && container.resources.limits.size() > 0"
+)
+
+
+@says(
+    Fill(
+        Place.CONTAINER,
+        "resources.requests",
+        "container.resources.limits",
+        f"{_IS_MAIN} && container.resources.limits.all(name, amount, {SURE_AMOUNT})",
+        f"has(container.resources) && {_IS_MAIN} && "
+        "!(has(container.resources.requests) && container.resources.requests.size() > 0)",
+    ),
+)
 def main_containers_request_their_limits(job: Draft, _: Context) -> None:
     """The operator crashes on a main container that has limits but no requests.
 

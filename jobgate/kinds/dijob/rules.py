@@ -12,6 +12,7 @@ from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
 from jobgate.jobs.policies import COMMAND, Action
 from jobgate.jobs.status import begun_tasks, is_run
+from jobgate.jobs.twins import Fault, says
 from jobgate.kinds.dijob.models import DIJobSpec, TaskType
 from jobgate.kinds.dijob.operator import PREEMPTIBLE
 from jobgate.rules.dependencies import gangs_can_start
@@ -22,6 +23,7 @@ from webhook.values import mapping, metadata_of, objects, spec_of, text
 
 
 @rule()
+@says(Fault("tasks.type", '$(it) != "none" && $(tasks).exists(i, other, i < at && other.type == $(it))'))
 def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """DI-orchestrator marks a job with two tasks of one type Failed after it is created."""
     seen: dict[TaskType, Path] = {}
@@ -33,6 +35,7 @@ def at_most_one_task_of_each_type(job: Job[DIJobSpec], _: Context) -> Iterator[C
 
 
 @rule()
+@says(Fault("tasks.*", 'task.type == "none" && (!has(task.name) || task.name == "")'))
 def plain_tasks_have_names(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """A typed task is named after its type; a task of type none needs a name."""
     for task in job.tasks:
@@ -56,6 +59,7 @@ def preemptible_only_where_the_operator_can(job: Job[DIJobSpec], context: Contex
 
 
 @rule("template", "engine_fields")
+@says(Fault("template"), Fault("engine_fields"))
 def shape_is_the_one_with_tasks(job: Job[DIJobSpec], _: Context) -> Iterator[Cause]:
     """Operator v1.0 had one template for all pods; the current operator ignores it, and creates no pod."""
     detail = "field of operator v1.0, not read since operator v1.1: convert the job with `jobgate convert FILE`"

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from crdgen import Model
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
+from jobgate.jobs.twins import Need, Place, says
 from jobgate.kinds.mxjob.models import RESOURCE, MxJobSpec
 from jobgate.kinds.mxjob.operator import MAIN_CONTAINER
 from jobgate.names import dns_label, environment_name, qualified_name
@@ -104,6 +105,8 @@ def accelerators_of(context: Context) -> Mapping[str, Accelerator]:
     return settings.accelerators if isinstance(settings, MxJobSettings) else {}
 
 
+# The settings name resources: a container with others than cpu and memory may need one of them.
+@says(Need(Place.CONTAINER, "container.?resources.?limits.orValue({}).exists(name, !(name in ['cpu', 'memory']))"))
 def main_containers_have_their_accelerators_drivers(job: Draft, context: Context) -> None:
     """Containers that request an accelerator get the volumes and variables that are configured for it.
 

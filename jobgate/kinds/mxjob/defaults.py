@@ -9,6 +9,7 @@ from __future__ import annotations
 from jobgate.jobs.context import Context
 from jobgate.jobs.defaults import fill_each, limit_what_is_not_shared, pod_specs_of
 from jobgate.jobs.prerequisites import prerequisites_are_ready
+from jobgate.jobs.twins import Fill, Place, says
 from jobgate.kinds.mxjob.accelerators import main_containers_have_their_accelerators_drivers
 from jobgate.kinds.mxjob.models import ReplicaSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import PORT
@@ -18,11 +19,16 @@ from webhook import Draft
 _ROLES = ("spec", "replicaSpecs")
 
 
+@says()
 def role_defaults(job: Draft, _: Context) -> None:
     """The role defaults to WORKER, and replicas to 1."""
     fill_each(job, *_ROLES, model=ReplicaSpec)
 
 
+_SCHEDULES = f"has(task.mxReplicaType) && task.mxReplicaType == '{ReplicaType.SCHEDULER}'"
+
+
+@says(Fill(Place.TASK, "psRootPort", str(PORT), f"{_SCHEDULES} && !has(task.PsRootPort)"))
 def schedulers_have_a_port(job: Draft, _: Context) -> None:
     """Only the SCHEDULER gets the default port; the operator would set it for every role."""
     for role in job.each(*_ROLES, lacking="psRootPort"):
@@ -30,6 +36,7 @@ def schedulers_have_a_port(job: Draft, _: Context) -> None:
             role["psRootPort"] = PORT
 
 
+@says(Fill(Place.TASK, "template.spec.restartPolicy", '"OnFailure"'))
 def pods_are_restarted_on_failure(job: Draft, _: Context) -> None:
     """The default restart policy of pods, Always, is not allowed in batch Jobs."""
     for index, pod in pod_specs_of(job, *_ROLES):

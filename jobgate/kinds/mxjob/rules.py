@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import KEPT, runs_here
+from jobgate.jobs.twins import Fault, lacks_container, says
 from jobgate.kinds.mxjob.accelerators import drivers_find_their_places
 from jobgate.kinds.mxjob.models import JobMode, MxJobSpec, ReplicaType
 from jobgate.kinds.mxjob.operator import (
@@ -38,6 +40,7 @@ from webhook.values import labels_of, objects
 
 
 @rule()
+@says(Fault("tasks.type", "$(tasks).exists(i, other, i < at && other.mxReplicaType == task.mxReplicaType)"))
 def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """Pods are named by role and index: two elements of one role would share names."""
     roles = [task.get("type") for task in job.tasks]
@@ -52,6 +55,7 @@ def each_role_is_played_by_one_element(job: Job[MxJobSpec], _: Context) -> Itera
 
 
 @rule("job_mode")
+@says(Fault("tasks.type", 'object.spec.jobMode == "local" && task.mxReplicaType != "WORKER"'))
 def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job trains in one worker, without a scheduler or servers."""
     for task in job.tasks if job.spec.job_mode is JobMode.LOCAL else ():
@@ -61,6 +65,13 @@ def local_jobs_have_workers_only(job: Job[MxJobSpec], _: Context) -> Iterator[Ca
 
 
 @rule()
+@says(
+    Fault(
+        "tasks",
+        f'!(object.spec.jobMode == "dist" ? {json.dumps([*ReplicaType])} : ["WORKER"])'
+        ".all(role, $(tasks).exists(task, task.mxReplicaType == role))",
+    )
+)
 def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """A local job needs a worker; a distributed job waits for pods of every role."""
     roles = {task.get("type") for task in job.all_tasks}
@@ -71,6 +82,7 @@ def jobs_have_the_roles_of_their_mode(job: Job[MxJobSpec], _: Context) -> Iterat
 
 
 @rule()
+@says(Fault("tasks.replicas", 'task.mxReplicaType == "SCHEDULER" && task.replicas > 1'))
 def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator fails a job with more than one scheduler after it is created."""
     for task in job.tasks:
@@ -79,6 +91,7 @@ def there_is_one_scheduler(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
 
 
 @rule("job_mode")
+@says(Fault("tasks.replicas", 'object.spec.jobMode == "local" && task.mxReplicaType == "WORKER" && task.replicas > 1'))
 def there_is_one_local_worker(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates one pod for a local job, regardless of replicas."""
     for task in job.tasks if job.spec.job_mode is JobMode.LOCAL else ():
@@ -159,6 +172,7 @@ _POLICIES = ("OnFailure", "Never")
 
 
 @rule()
+@says(Fault("tasks.template.spec", f"!($(it).?restartPolicy.orValue('') in {json.dumps(_POLICIES)})"))
 def pods_of_batch_jobs_end(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The API server rejects batch Jobs with restartPolicy Always."""
     for task in job.tasks:
@@ -190,6 +204,7 @@ def _labels(job: Job[MxJobSpec], keys: Iterable[str]) -> Iterator[Path]:
 
 
 @rule()
+@says(Fault("tasks.template", lacks_container(MAIN_CONTAINER)))
 def templates_have_a_main_container(job: Job[MxJobSpec], _: Context) -> Iterator[Cause]:
     """The operator sets the variables of the container with this name."""
     for task in job.tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import KEPT, runs_here, who_runs
 from jobgate.jobs.policies import Action, all_policies
+from jobgate.jobs.twins import Fault, lacks_container, says
 from jobgate.kinds.torchjob.elastic import elastic_rules
 from jobgate.kinds.torchjob.models import RestartPolicy, SpotTaskSpec, TorchJobSpec
 from jobgate.kinds.torchjob.operator import (
@@ -25,6 +27,7 @@ from jobgate.kinds.torchjob.spellings import spelling_rules
 from jobgate.kinds.torchjob.tasks import (
     MINIMA,
     TASKS,
+    TYPES,
     TaskType,
     TorchTask,
     all_torch_tasks,
@@ -45,6 +48,7 @@ _DIGITS: Final = frozenset("0123456789")
 
 
 @rule("torch_task_specs")
+@says(Fault("tasks.*", f"at.matches('^[ -~]*$') && !(at.lowerAscii() in {json.dumps([*TYPES])})"))
 def task_types_are_known(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """The operator creates no pods for other types, but counts them in the world size: the job would wait forever."""
     for task in torch_tasks(job):
@@ -63,6 +67,7 @@ def tasks_have_values(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
 
 
 @rule("torch_task_specs")
+@says(Fault("tasks.*", "$(tasks).exists(other, other != at && other.lowerAscii() == at.lowerAscii())"))
 def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Keys are case-insensitive: the operator would drop one of two equal keys."""
     seen: dict[str | None, str] = {}
@@ -73,6 +78,10 @@ def there_is_one_task_of_each_type(job: Job[TorchJobSpec], _: Context) -> Iterat
 
 
 @rule()
+@says(
+    Fault("tasks", '!$(tasks).exists(key, key.lowerAscii() == "master" || !key.matches("^[ -~]*$"))'),
+    Fault("tasks.replicas", 'at.lowerAscii() == "master" && $(tasks.replicas) != 1'),
+)
 def there_is_one_master(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """Every pod gets the address of the master with index 0; the operator creates no second one."""
     master = task_of(job, TaskType.MASTER)
@@ -96,6 +105,7 @@ def tasks_have_pods(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause | Not
 
 
 @rule()
+@says(Fault("tasks.template", f"at.lowerAscii() in ['master', 'worker'] && {lacks_container(MAIN_CONTAINER)}"))
 def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> Iterator[Cause]:
     """The operator finds the training container, and the port of the master, by the name of the container."""
     for task in torch_tasks(job):
@@ -106,6 +116,7 @@ def the_container_that_trains_is_there(job: Job[TorchJobSpec], __: Context) -> I
 
 
 @rule()
+@says(Fault("metadata.name", 'object.metadata.name.matches("^[0-9]")'))
 def job_names_begin_with_a_letter(_: Job[TorchJobSpec], context: Context) -> Iterator[Cause]:
     """The operator creates a Service named after each pod, and the name of a Service begins with a letter."""
     if expected_name(context)[:1] in _DIGITS:
@@ -163,6 +174,7 @@ def _spot_tasks(job: Job[TorchJobSpec]) -> Iterator[tuple[TorchTask, SpotTaskSpe
 
 
 @rule("min_members")
+@says(Fault("min_members", "$(it).exists(key, !(key.lowerAscii() in ['master', 'worker']) && key.matches('^[ -~]*$'))"))
 def minima_are_of_tasks_that_form_gangs(job: Job[TorchJobSpec], _: Context) -> Iterator[Cause]:
     """A minimum is for a task that the job has. An AIMaster is scheduled on its own and has none."""
     written: dict[str, str] = {}

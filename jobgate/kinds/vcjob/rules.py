@@ -9,6 +9,7 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import total_pods
 from jobgate.jobs.job import Job
 from jobgate.jobs.operator import runs_here
+from jobgate.jobs.twins import Fault, says
 from jobgate.kinds.vcjob.models import JobSpec
 from jobgate.kinds.vcjob.operator import DEFAULT_QUEUE, QUEUES, ROOT_QUEUE, SCHEDULER
 from jobgate.kinds.vcjob.plugins import (
@@ -26,7 +27,7 @@ from jobgate.plugins.queueing import Queueing, System
 from jobgate.rules.dependencies import gangs_can_start
 from jobgate.rules.plugins import derived_names
 from jobgate.rules.shared import shared_rules
-from jobgate.rules.tasks import derived_names_are_legal, expected_name, name_path
+from jobgate.rules.tasks import derived_names_are_legal, expected_name, name_path, pod_names_are_short
 from jobgate.rules.updates import MayChange, Mutable
 from webhook import Cause, Forbidden, Invalid, NotFound, Notice, Operation, Required, TooLong, rule
 from webhook.values import mapping
@@ -51,6 +52,7 @@ def enough_pods_can_succeed(job: Job[JobSpec], _: Context) -> Iterator[Notice]:
 
 
 @rule()
+@says(Fault("tasks.name", '$(it) == ""'))
 def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano names a task without a name by its index, but does not replace an empty name."""
     for task in job.tasks:
@@ -59,6 +61,7 @@ def tasks_have_names(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
 
 
 @rule()
+@says(pod_names_are_short)
 def pod_names_are_short_enough(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """A pod name contains the names of the job and the task, and is never shortened; the last pod's is the longest.
 
@@ -115,6 +118,7 @@ _OPEN = "Open"
 
 
 @rule("queue", "scheduler_name")
+@says(*(Fault(field, 'oldObject == null && $(it) == ""') for field in ("queue", "scheduler_name")))
 def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
     """An empty queue name is not replaced by the default, so the job would never be scheduled."""
     if context.operation is not Operation.CREATE:
@@ -125,6 +129,7 @@ def queue_and_scheduler_are_named(job: Job[JobSpec], context: Context) -> Iterat
 
 
 @rule("queue")
+@says(Fault("queue", f'$(it) == "{ROOT_QUEUE}"'))
 def queue_is_not_the_root(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """The root queue is the parent of all queues and accepts no jobs."""
     if job.spec.queue == ROOT_QUEUE:
@@ -156,6 +161,7 @@ def queue_takes_jobs(job: Job[JobSpec], context: Context) -> Iterator[Cause]:
 
 
 @rule("queue")
+@says(Fault("queue", f"size($(it)) > {LABEL_LIMIT}"))
 def queue_name_fits_a_label(job: Job[JobSpec], _: Context) -> Iterator[Cause]:
     """Volcano labels every pod with its queue: with a longer name, no pod can be created."""
     if len(job.spec.queue) > LABEL_LIMIT:

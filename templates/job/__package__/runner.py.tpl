@@ -1,9 +1,9 @@
 """Who runs objects of the kind $name: its operator, or jobgate itself with `--run $plural.$group`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobgate.api import Job, Operator, Progress, Runner, RunPhase
+from jobgate.api import Job, Member, Operator, Progress, Runner, RunPhase, Variable
 
 from $package.models import Spec
 
@@ -18,6 +18,11 @@ class JobRunner(Runner[Spec]):
 
     rivals = ("$package-operator",)
     supports = frozenset({"suspend"})
+
+    def variables(self, member: Member) -> Iterator[Variable]:
+        """Yield the variables that the pod webhook adds to each container, by the names that PyTorch reads."""
+        yield Variable("RANK", str(member.index))
+        yield Variable("WORLD_SIZE", str(member.part.replicas))
 
     def status(self, job: Job[Spec], progress: Progress) -> dict[str, Any]:
         """Return the status that users see."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -65,7 +66,8 @@ def started(root: Path) -> Iterator[Checkout]:
         record = Path(folder) / "sweepjob-1.dist-info"
         record.mkdir()
         (record / "METADATA").write_text("Metadata-Version: 2.1\nName: sweepjob\nVersion: 1\n", encoding="utf-8")
-        entry = "[jobgate.kinds]\nsweepjob = sweepjob:SWEEPJOB\n"
+        project = tomllib.loads((root / "examples/own-kind/pyproject.toml").read_text(encoding="utf-8"))["project"]
+        entry = f"[jobgate.kinds]\nsweepjob = {project['entry-points']['jobgate.kinds']['sweepjob']}\n"
         (record / "entry_points.txt").write_text(entry, encoding="utf-8")
         environment = {**os.environ, "PYTHONPATH": f"{root}:{folder}:{root / 'examples' / 'own-kind'}"}
         command = [str(_python(root)), *program]

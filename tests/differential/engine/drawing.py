@@ -186,7 +186,7 @@ def subjects() -> tuple[Subject, ...]:
     """Return the built-in kinds and that of `examples/own-kind`."""
     sys.path.append(str(OWN_KIND))
     definitions = [*(definition(kind) for kind in built_in()), crd(resolve_name("sweepjob.models:RESOURCE"))]
-    good = [*_examples("examples/*/*.yaml"), *_examples("examples/own-kind/jobs/**/*.yaml"), *_benchmarked()]
+    good = [*_examples("examples/*/*.yaml"), *_examples("examples/own-kind/examples/**/*.yaml"), *_benchmarked()]
     broken = _examples("examples/**/broken/*.yaml")
     return tuple(_subject(each["spec"], good, broken) for each in definitions)
 

@@ -10,6 +10,7 @@ from jobgate.kinds import installed
 from jobgate.kinds.vcjob import VCJOB
 from jobgate.kinds.vcjob.flow import JOBFLOW, JOBTEMPLATE
 from jobgate.kinds.vcjob.flow.models import TEMPLATES
+from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions, judge
 from tests.corpus import BROKEN, GOOD, jobs
 from tests.kinds.reviews import Reviews, faults
@@ -171,10 +172,29 @@ def test_probes_and_patches_are_ignored_with_a_warning() -> None:
     probe = {"tcpSocketList": [{"taskName": "main", "port": 80}], "httpGetList": [{"path": "/", "port": 8080}]}
     patched = flow("b", dependsOn={"targets": ["a"], "probe": probe}, patch={"jobSpec": {"queue": "other"}})
     assert FLOWS.validate(jobflow(flow("a"), patched)).warnings == [
+        "not checked: jobtemplates.v1alpha1.flow.volcano.sh are not known here",
         "spec.flows[1].dependsOn.probe: ignored, as by Volcano: the Job is created when the Jobs of all targets are "
         "Completed",
         "spec.flows[1].patch: ignored, as by Volcano: write another JobTemplate with these changes, and name it",
     ]
+
+
+@pytest.mark.parametrize(
+    ("beside", "context", "warning"),
+    [
+        (["a"], [], ""),
+        ([], ["a"], ""),
+        ([], ["b"], "spec.flows[0].name: no JobTemplate a exists yet: the Job is created when it does"),
+        (["b"], [], "not checked: jobtemplates.v1alpha1.flow.volcano.sh 'default/a' is not among the files: "),
+    ],
+)
+def test_templates_are_looked_up_among_files_too(beside: list[str], context: list[str], warning: str) -> None:
+    files, cluster = (
+        [{**as_template(job(task())), "metadata": {"name": name}} for name in names] for names in (beside, context)
+    )
+    objects = FileObjects(files, context=cluster, kinds=KINDS)
+    verdict = judge(jobflow(flow("a")), ReviewOptions(kinds=KINDS, objects=objects))
+    assert [text[: len(warning)] for text in verdict.warnings] == ([warning] if warning else [])
 
 
 def test_an_update_is_denied_for_new_faults_only() -> None:

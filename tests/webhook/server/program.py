@@ -1,6 +1,6 @@
-"""A server in a process of its own, for signals: `… tests.webhook.server.program CERTIFICATE KEY DELAY [WORKERS] [KEPT]`.
+"""A server in a process of its own, for signals: `… tests.webhook.server.program CERTIFICATE KEY DELAY [WORKERS]`.
 
-It waits for the first certificate, and serves each new one. It keeps KEPT reviews for who has the token `reader`.
+It waits for the first certificate, and serves each new one.
 """
 
 import asyncio
@@ -11,27 +11,23 @@ from pathlib import Path
 import uvloop
 
 from tests.webhook.kind import KINDS
-from tests.webhook.server.wire import may_read
 from webhook import Settings
 from webhook.server import Endpoint, listen, log, serve, stopping_on_signals
 from webhook.server.certificates import Certificates
 from webhook.server.files import Files, Poller
-from webhook.server.reviews import KeptReviews
 from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
 
-async def main(certificate: str, key: str, delay: str, workers: str = "1", kept: str = "0") -> None:
+async def main(certificate: str, key: str, delay: str, workers: str = "1") -> None:
     stop, endpoint = asyncio.Event(), Endpoint(KINDS, Settings())
     sockets = inherited()
     if sockets is None and workers != "1":
-        command = [sys.executable, "-m", "tests.webhook.server.program", certificate, key, delay, workers, kept]
+        command = [sys.executable, "-m", "tests.webhook.server.program", certificate, key, delay, workers]
         with stopping_on_signals(stop), listen("127.0.0.1", 0, 0) as own:
-            await Supervisor(int(workers), command, offers_reviews=kept != "0").run(own, stop=stop)
+            await Supervisor(int(workers), command).run(own, stop=stop)
         return
     if sockets is not None:
         stop_with_parent(stop)
-    if kept != "0":
-        endpoint.reviews, endpoint.may_read = KeptReviews(int(kept)), may_read
     certificates = Certificates(endpoint.metrics)
     endpoint.lacking = certificates.lacking
     poller = Poller(certificates, Files(Path(certificate), Path(key)))

@@ -155,6 +155,13 @@ def test_beyond_the_rate_only_rules_are_kept(monkeypatch: pytest.MonkeyPatch) ->
     assert "hunter2" not in json.dumps(found)
 
 
+def test_a_name_that_cannot_be_encoded_is_escaped() -> None:
+    kept = KeptReviews(10)
+    add(kept, DENIED, subject=("Crew", "g", "x\ud800\n"))
+    kept.add(kept.entry(request(name=""), Response("u", subject=("Crew", "g", "x\ud800")), "validate", 0, b""), 1.0)
+    assert [review["name"] for review in read(kept)] == ["demo", "x\\ud800"]
+
+
 def test_findings_are_few_and_the_others_are_counted() -> None:
     kept = KeptReviews(10)
     add(kept, *[DENIED] * 30)

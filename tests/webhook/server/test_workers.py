@@ -54,8 +54,8 @@ class Workers:
 
 
 @asynccontextmanager
-async def two(shown: Shown, delay: float = 0.2, kept: int = 0) -> AsyncIterator[Workers]:
-    arguments = (str(shown.certificate), str(shown.key), str(delay), "2", str(kept))
+async def two(shown: Shown, delay: float = 0.2) -> AsyncIterator[Workers]:
+    arguments = (str(shown.certificate), str(shown.key), str(delay), "2")
     async with started(PROGRAM, *arguments, shown=shown, message="supervising") as (process, server):
         workers = Workers(process, server)
         reading = asyncio.create_task(workers.read())
@@ -80,20 +80,6 @@ async def test_two_workers_answer_and_their_metrics_are_summed(shown: Shown) -> 
         assert (metrics[REQUESTS], metrics["webhook_connections"]) == (20, 20)
         bucket = f'controller_runtime_webhook_latency_seconds_bucket{{le="+Inf",webhook="{VALIDATE}"}}'
         assert metrics[bucket] == 20
-
-
-async def test_the_reviews_of_all_workers_are_offered_in_order(shown: Shown) -> None:
-    async with two(shown, kept=100) as workers:
-        for _ in range(20):
-            assert await workers.server.lives()
-        await asyncio.sleep(0.1)
-        assert (await workers.server.probe("/reviews", X_Reviews_Token="other")).code == 403
-        everything = (await workers.server.probe("/reviews", X_Reviews_Token="reader")).json
-        ids = [item["id"] for item in everything["items"]]
-        assert len(ids) == 20
-        assert ids == sorted(ids)
-        rest = (await workers.server.probe(f"/reviews?after={ids[4]}&limit=5", X_Reviews_Token="reader")).json
-        assert [item["id"] for item in rest["items"]] == ids[5:10]
 
 
 async def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(shown: Shown) -> None:

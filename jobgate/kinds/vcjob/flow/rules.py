@@ -66,11 +66,8 @@ def created_jobs_can_be_named(job: Job[JobFlowSpec], context: Context) -> Iterat
 def templates_exist(job: Job[JobFlowSpec], context: Context) -> Iterator[Notice]:
     """No Job is created from a JobTemplate that does not exist yet."""
     for flow in job.tasks:
-        try:
-            if context.objects.get(TEMPLATES, flow.name or "", context.namespace) is None:
-                yield Notice(flow.at("name"), f"no JobTemplate {flow.name} exists yet: the Job is created when it does")
-        except LookupError:
-            return  # the JobTemplates are not known
+        if context.objects.get(TEMPLATES, flow.name or "", context.namespace) is None:
+            yield Notice(flow.at("name"), f"no JobTemplate {flow.name} exists yet: the Job is created when it does")
 
 
 @rule("tasks.depends_on.probe", "flows.patch")

@@ -12,7 +12,7 @@ jobs:
     # The control plane of the tests, which is built once.
     - uses: actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830 # v4.3.0
       with: {path: ~/.cache/jobgate, key: "controlplane-$jobgate"}
-    - run: pip install --editable . --group dev
+    - run: pip install --editable ".[dev]"
     - run: jobgate kinds
     - run: ruff format --check . && ruff check . && mypy
     - run: pytest

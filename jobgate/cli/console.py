@@ -1,0 +1,97 @@
+"""`jobgate console`: serve one read-only page about an installation."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jobgate.cli.cluster import KUBECONFIG, connect, listening, require_dns_name
+from jobgate.cli.settings import Configured, installation
+
+if TYPE_CHECKING:
+    from jobgate.console.app import Console
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_DEFAULT = Path("~/.kube/config")
+
+
+@click.command()
+@KUBECONFIG
+@click.option(
+    "--in-cluster",
+    is_flag=True,
+    help="Serve many callers, each with a token and rights of their own. With --kubeconfig, its account is that of the "
+    "console; without it, the pod's service account.",
+)
+@click.option("--namespace", "-n", "namespaces", multiple=True, help="Show only jobs in this namespace; repeatable.")
+@click.option("--install-namespace", default="jobgate-system", show_default=True, help="Namespace of the installation.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8007, show_default=True, help="Port of the page.")
+@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDR", help="Address to listen on.")
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    callback=lambda context, parameter, values: [require_dns_name(context, parameter, value) for value in values],
+    metavar="NAME",
+    help="Name under which browsers call the page, besides localhost; repeatable.",
+)
+@installation
+def console(
+    *,
+    kubeconfig: Path | None,
+    in_cluster: bool,
+    namespaces: tuple[str, ...],
+    install_namespace: str,
+    port: int,
+    bind: str,
+    hosts: list[str],
+    configured: Configured,
+) -> None:
+    """Serve a read-only page: reviews as they happen, jobs, rules, health, and a place to try YAML.
+
+    It listens on loopback, and prints its address with a token. What you may not list is not shown. Runs until Ctrl-C.
+    """
+    if not in_cluster and bind not in _LOOPBACK:
+        raise click.BadParameter("must be a loopback address: the page has your rights", param_hint="--bind")
+    if kubeconfig is None and not in_cluster and (default := _DEFAULT.expanduser()).is_file():
+        kubeconfig = default
+    if kubeconfig is None and not in_cluster:
+        raise click.UsageError("set --kubeconfig FILE, or --in-cluster in a pod")
+    token = "" if in_cluster else secrets.token_urlsafe(32)
+
+    async def serve() -> None:
+        from jobgate.console.app import LOOPBACK, Console
+        from jobgate.console.jobs import Jobs
+        from jobgate.console.trial import Trial
+
+        async with await connect(kubeconfig) as client:
+            trial = Trial(configured.kinds, configured.settings)
+            jobs = Jobs(client, configured.kinds, namespaces)
+            shown = LOOPBACK | frozenset(hosts)
+            await _run(Console(client, trial, jobs, token, shown, install_namespace), bind, port)
+
+    with listening(f"{bind}, port {port}"):
+        asyncio.run(serve())
+
+
+async def _run(shown: Console, bind: str, port: int) -> None:
+    from aiohttp import web
+
+    from webhook.server import stopping_on_signals
+
+    stop, runner = asyncio.Event(), web.AppRunner(shown.app(), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, bind, port)
+        await site.start()
+        host = f"[{bind}]" if ":" in bind else bind
+        address = f"http://{host}:{runner.addresses[0][1]}/"
+        click.echo(f"{address}#token={shown.token}" if shown.token else address)
+        with stopping_on_signals(stop):
+            await stop.wait()
+    finally:
+        await runner.cleanup()

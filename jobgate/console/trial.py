@@ -1,0 +1,106 @@
+"""The review of pasted YAML: what `jobgate review` and `jobgate explain` say of it, with places and differences."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from crdgen.docs.editor import json_schemas
+from crdgen.reading import Manifest, UnreadableManifest, read
+from crdgen.reporting import Judged, Report
+from jobgate.configured.catalogue import Catalogued
+from jobgate.console.lines import difference
+from jobgate.installation.definitions import definition
+from jobgate.jobs.context import Settings
+from jobgate.jobs.kind import CustomKind
+from jobgate.offline.explanation import explain
+from jobgate.offline.files import FileObjects
+from jobgate.offline.judge import ReviewOptions, judge
+from jobgate.offline.results import notes_of, results_of
+from webhook import Registry
+from webhook.values import metadata_of, text
+
+#: Most bytes of a text, and most objects in it that are reviewed.
+BYTES, OBJECTS = 256 * 1024, 50
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Reviews texts by the settings of an installation."""
+
+    kinds: Registry[CustomKind]
+    settings: Settings
+
+    def options(self, documents: Iterable[Mapping[str, Any]] = (), namespace: str = "default") -> ReviewOptions:
+        """Return the options of a review; the documents are looked up by each other."""
+        objects = FileObjects(documents, namespace, kinds=self.kinds)
+        return ReviewOptions(Catalogued(self.kinds, {}), namespace=namespace, settings=self.settings, objects=objects)
+
+    def review(self, written: str, namespace: str) -> dict[str, Any]:
+        """Return the verdict on each object in a text."""
+        started, report, errors = time.monotonic(), Report("jobgate console", "object"), list[dict[str, Any]]()
+        manifests: list[Manifest] = []
+        try:
+            manifests = read(written.encode("utf-8", "replace"), "pasted")
+        except UnreadableManifest as error:
+            errors = [{"line": error.line, "column": error.column, "message": error.message}]
+        options = self.options([manifest.object for manifest in manifests], namespace)
+        shown = [self._object(manifest, options, report) for manifest in manifests[:OBJECTS]]
+        report.locate()
+        for entry, item in zip(shown, report.items, strict=True):
+            findings = [result.entry for result in item.results]
+            entry["findings"] = [
+                {key: finding[key] for key in ("rule", "severity", "path", "fix", "line", "column")}
+                | {"message": finding["problem"]}
+                for finding in findings
+            ]
+        denied = any(entry["verdict"] == "denied" for entry in shown)
+        left = [f"{len(manifests) - OBJECTS} more objects are not reviewed"] if len(manifests) > OBJECTS else []
+        return {
+            "status": 2 if errors else int(denied),
+            "milliseconds": round((time.monotonic() - started) * 1000, 1),
+            "notes": [*report.notes, *left],
+            "errors": errors,
+            "objects": shown,
+        }
+
+    def _object(self, manifest: Manifest, options: ReviewOptions, report: Report) -> dict[str, Any]:
+        verdict = judge(manifest.object, options)
+        report.notes += [note for note in notes_of(manifest, verdict) if note not in report.notes]
+        report.items.append(Judged(manifest, "", results_of(manifest.object, verdict, options)))
+        explanation = explain(manifest.object, options) if verdict.allowed else None
+        changed = verdict.allowed and verdict.patch
+        metadata = metadata_of(manifest.object)
+        return {
+            "index": manifest.index,
+            "line": manifest.line,
+            "apiVersion": manifest.object["apiVersion"],
+            "kind": manifest.object["kind"],
+            "name": text(metadata.get("name")) or text(metadata.get("generateName")),
+            "verdict": "not reviewed"
+            if not verdict.reviewed and verdict.allowed
+            else "allowed"
+            if verdict.allowed
+            else "denied",
+            "diff": difference(manifest.object, verdict.document) if changed else None,
+            "explanation": explanation.to_json() if explanation is not None else None,
+        }
+
+    @cached_property
+    def schemas(self) -> dict[str, tuple[dict[str, str], bytes]]:
+        """The JSON Schemas of the kinds with CRDs of ours, by hash, each with what the page needs to find it."""
+        found: dict[str, tuple[dict[str, str], bytes]] = {}
+        for kind in self.kinds:
+            for _, schema in json_schemas(definition(kind)) if kind.resource is not None else ():
+                content = orjson.dumps(schema)
+                name = hashlib.sha256(content).hexdigest()[:16]
+                properties = schema["properties"]
+                about = {key: properties[key]["enum"][0] for key in ("apiVersion", "kind")}
+                found[name] = {**about, "url": f"/api/schemas/{name}"}, content
+        return found

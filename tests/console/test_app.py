@@ -1,0 +1,165 @@
+"""Who may ask the console, with which headers it answers, and what it says of bad requests."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from jobgate.cluster import ApiError
+from jobgate.console import app as app_module
+from jobgate.console.app import Console
+from jobgate.console.jobs import Jobs
+from jobgate.console.trial import BYTES, Trial
+from jobgate.jobs.context import Settings
+from jobgate.kinds import installed
+
+TOKEN = {"Authorization": "Bearer secret"}
+JSON = {"Content-Type": "application/json"}
+
+
+class NoCluster:
+    """A client of an API server that allows nothing."""
+
+    server = "https://example.com"
+
+    def within(self, namespace: str) -> "NoCluster":
+        return self
+
+    def labelled(self, selector: str, namespace: str = "") -> "NoCluster":
+        return self
+
+    async def list(self, resource: Any) -> Any:
+        raise ApiError(403, "Forbidden")
+
+    async def pages(self, resource: Any) -> AsyncIterator[Any]:
+        for code in (403,):
+            raise ApiError(code, "Forbidden")
+        yield
+
+    async def create(self, resource: Any, manifest: Any) -> Any:
+        return {"status": {"allowed": False}}
+
+
+@pytest.fixture
+async def console() -> AsyncIterator[tuple[aiohttp.ClientSession, str, Console]]:
+    client: Any = NoCluster()
+    kinds = installed()
+    shown = Console(client, Trial(kinds, Settings()), Jobs(client, kinds), "secret")
+    runner = web.AppRunner(shown.app(), shutdown_timeout=0.5)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    async with aiohttp.ClientSession() as session:
+        yield session, f"http://127.0.0.1:{runner.addresses[0][1]}", shown
+    await runner.cleanup()
+
+
+Opened = tuple[aiohttp.ClientSession, str, Console]
+
+REFUSED: list[tuple[str, str, dict[str, str], Any, int, str]] = [
+    ("GET", "/api/about", {}, None, 401, "a token is required"),
+    ("GET", "/api/about", {"Authorization": "Bearer other"}, None, 401, "not the token"),
+    ("GET", "/api/about", {"Authorization": "Basic secret"}, None, 401, "a token is required"),
+    ("GET", "/api/reviews/stream", {}, None, 401, "a token is required"),
+    ("POST", "/api/try", JSON, {}, 401, "a token is required"),
+    ("GET", "/api/about", {**TOKEN, "Host": "evil.example"}, None, 421, "not called by this name"),
+    ("GET", "/", {"Host": "evil.example:80"}, None, 421, "not called by this name"),
+    ("GET", "/", {"Host": "127.0.0.1.evil.example"}, None, 421, "not called by this name"),
+    ("POST", "/api/try", {**TOKEN, **JSON, "Origin": "https://evil.example"}, {}, 403, "only the page"),
+    ("POST", "/api/try", {**TOKEN, **JSON, "Origin": "null"}, {}, 403, "only the page"),
+    ("POST", "/api/try", {**TOKEN, **JSON, "Sec-Fetch-Site": "cross-site"}, {}, 403, "only the page"),
+    ("POST", "/api/try", {**TOKEN, "Content-Type": "text/plain"}, "{}", 415, "application/json"),
+    ("POST", "/api/try", {**TOKEN, **JSON}, "no json", 400, "must be JSON"),
+    ("POST", "/api/try", {**TOKEN, **JSON}, "[]", 400, "must be an object"),
+    ("POST", "/api/try", {**TOKEN, **JSON}, {"yaml": "x" * (BYTES + 1)}, 413, "at most 256 KiB"),
+    ("POST", "/api/try", {**TOKEN, **JSON}, {"yaml": "x" * (3 * BYTES)}, 413, ""),
+    ("POST", "/api/about", {**TOKEN, **JSON}, {}, 405, ""),
+    ("GET", "/api/try", TOKEN, None, 405, ""),
+    ("GET", "/api/nowhere", TOKEN, None, 404, ""),
+    ("GET", "/api/reviews?limit=x", TOKEN, None, 400, "limit must be a whole number"),
+    ("GET", "/api/reviews?limit=%C2%B2", TOKEN, None, 400, "limit must be a whole number"),
+    ("GET", "/api/jobs/nothing/default/x", TOKEN, None, 404, "no kind"),
+    ("GET", "/api/jobs/dijobs.diengine.opendilab.org/default/x", TOKEN, None, 403, "you may not list"),
+    ("GET", "/api/schemas/0123456789abcdef", TOKEN, None, 404, "no such schema"),
+    ("GET", "/static/../app.py", {}, None, 404, ""),
+    ("GET", "/static/%2e%2e/app.py", {}, None, 404, "no such file"),
+    ("GET", "/static/..%2f..%2fapi.py", {}, None, 404, "no such file"),
+    ("GET", "/static/.hidden.js", {}, None, 404, "no such file"),
+    ("GET", "/static/code.py", {}, None, 404, "no such file"),
+]
+
+
+@pytest.mark.parametrize("method, path, headers, body, code, message", REFUSED)
+async def test_what_is_refused_and_why(
+    console: Opened, method: str, path: str, headers: dict[str, str], body: Any, code: int, message: str
+) -> None:
+    session, url, _ = console
+    sent: dict[str, Any] = {"data": body} if isinstance(body, str | None) else {"json": body}
+    address = URL(url + path, encoded=True)
+    async with session.request(method, address, headers=headers, **sent) as answer:
+        assert answer.status == code
+        assert answer.content_type == "application/json"
+        error = (await answer.json())["error"]
+        assert error["code"] == code
+        assert message in error["message"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:9000", "[::1]:9000", "LOCALHOST"])
+async def test_it_may_be_called_by_names_of_loopback_on_any_port(console: Opened, host: str) -> None:
+    session, url, _ = console
+    async with session.get(f"{url}/api/about", headers={**TOKEN, "Host": host}) as answer:
+        assert answer.status == 200
+
+
+async def test_every_answer_has_the_headers_of_security(
+    console: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    session, url, _ = console
+    monkeypatch.setattr(app_module, "PAGE", tmp_path)
+    (tmp_path / "index.html").write_text("<p>page")
+    (tmp_path / "page.js").write_text("1")
+    media = {
+        "/": "text/html",
+        "/static/page.js": "text/javascript",
+        "/api/about": "application/json",
+        "/x": "application/json",
+    }
+    for path, content_type in media.items():
+        async with session.get(url + path, headers=TOKEN) as answer:
+            assert answer.content_type == content_type
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+            policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'none'; script-src 'self'; style-src 'self';" in policy
+            assert "unsafe" not in policy
+            assert "connect-src 'self'" in policy
+            assert answer.headers["Cache-Control"] == ("no-cache" if path in {"/", "/static/page.js"} else "no-store")
+    (tmp_path / "link.js").symlink_to(Path(__file__))
+    async with session.get(f"{url}/static/link.js") as answer:
+        assert answer.status == 404
+
+
+async def test_schemas_are_named_by_their_content_and_cached(console: Opened) -> None:
+    session, url, _ = console
+    async with session.get(f"{url}/api/schemas", headers=TOKEN) as answer:
+        kinds = {kind["kind"]: kind["url"] for kind in (await answer.json())["kinds"]}
+    assert {"DIJob", "TorchJob", "MxJob"} <= kinds.keys()
+    async with session.get(url + kinds["DIJob"], headers=TOKEN) as answer:
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert (await answer.json())["properties"]["kind"]["enum"] == ["DIJob"]
+
+
+async def test_a_trial_that_takes_long_ends_and_holds_nobody(console: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, url, _ = console
+    monkeypatch.setattr(app_module, "TRIAL", 0.1)
+    monkeypatch.setattr(Trial, "review", lambda *_: time.sleep(0.5))
+    asked = [session.post(f"{url}/api/try", headers=TOKEN, json={"yaml": "a: b"}) for _ in range(4)]
+    codes = sorted([answer.status for answer in await asyncio.gather(*asked)])
+    assert codes == [429, 429, 503, 503]
+    async with session.get(f"{url}/api/about", headers=TOKEN) as answer:
+        assert answer.status == 200
