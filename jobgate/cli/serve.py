@@ -187,15 +187,10 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
-<<<<<<< HEAD
     if print_reviews:
         _print(endpoint)
     elif keep_reviews:
-        _keep(endpoint, known, keep_reviews, workers)
-=======
-    if keep_reviews:
         _keep(endpoint, known, keep_reviews)
->>>>>>> main
 
     async def run() -> None:
         _freeze()
