@@ -187,10 +187,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
-    if print_reviews:
-        _print(endpoint)
-    elif keep_reviews:
-        _keep(endpoint, known, keep_reviews)
+    if keep_reviews or print_reviews:
+        _keep(endpoint, known, keep_reviews, printed=print_reviews)
 
     async def run() -> None:
         _freeze()
@@ -308,18 +306,14 @@ def _require_one_worker(workers: int) -> None:
         raise click.UsageError("--keep-reviews requires --workers 1, as workers share no memory: run more replicas")
 
 
-def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int) -> None:
-    """Keep the last reviews."""
+def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, *, printed: bool) -> None:
+    """Keep the last reviews, or print each."""
+    from jobgate.dev.reviews import PrintedReviews
     from jobgate.serving.readers import Readers
     from webhook.server.reviews import KeptReviews
 
-    endpoint.reviews, endpoint.may_read = KeptReviews(most), Readers(lambda: known.client).may_read
-
-
-def _print(endpoint: Endpoint[Any]) -> None:
-    from jobgate.dev.reviews import PrintedReviews
-
-    endpoint.reviews = PrintedReviews(100)
+    endpoint.reviews = PrintedReviews(100) if printed else KeptReviews(most)
+    endpoint.may_read = Readers(lambda: known.client).may_read
 
 
 def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:

@@ -97,7 +97,7 @@ def sources() -> list[Path]:
 
 def changes(folders: Iterable[Path]) -> dict[Path, int]:
     """Return when each file was changed. `watchfiles` would be a native dependency for a look at a few files."""
-    found = {}
+    found: dict[Path, int] = {}
     for file in (file for folder in folders for file in (folder, *folder.rglob("*")) if file.suffix != ".pyc"):
         with suppress(OSError):  # editors remove files
             found |= {file: file.stat().st_mtime_ns} if file.is_file() else {}

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import yaml
 
-from jobgate.dev import host
 from jobgate.dev.host import docker_gateway, host_of
 
 KIND = """
@@ -86,7 +85,7 @@ def test_docker_tells_the_gateway(output: str, expected: str, monkeypatch: pytes
         assert command[:4] == ("docker", "network", "inspect", "kind")
         return subprocess.CompletedProcess(command, 0, output, "")
 
-    monkeypatch.setattr(host.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     assert docker_gateway() == expected
 
 
