@@ -76,7 +76,7 @@ def dev(*, kubeconfig: Path, name: str | None, port: int, clean: bool, **choices
     if dns_label(name) or name == "jobgate":
         raise click.BadParameter(f"{name!r} must be a DNS label, for example dev-ada", param_hint="--name")
     if clean:
-        _run(_clean(kubeconfig, name))
+        _run(_clean(kubeconfig, name, crds=choices["crds"]))
         return
     namespaces, selector = choices["namespaces"], choices["selector"]
     if bad := {*namespaces} & {*SYSTEM_NAMESPACES}:
@@ -99,7 +99,12 @@ def dev(*, kubeconfig: Path, name: str | None, port: int, clean: bool, **choices
             "failure_policy": "Fail" if choices["fail_closed"] else "Ignore",
             "timeout_seconds": 3,
         }
-        flags = [f"--kubeconfig={kubeconfig}", f"--tls-cert={folder}/tls.crt", f"--tls-key={folder}/tls.key"]
+        flags = [
+            f"--kubeconfig={kubeconfig}",
+            f"--tls-cert={folder}/tls.crt",
+            f"--tls-key={folder}/tls.key",
+            "--drain-seconds=1",
+        ]
         wanted = {"fields": fields, "chosen": choices["kinds"], "url": url}
         session = _Session(wanted, flags, (bind, port), crds=choices["crds"])
         _run(session.run(kubeconfig, name, next(iter(namespaces), "")))
@@ -135,11 +140,11 @@ def _issue(folder: Path, host: str) -> str:
     return generation.ca_certificate.decode()
 
 
-async def _clean(kubeconfig: Path, name: str) -> None:
+async def _clean(kubeconfig: Path, name: str, *, crds: bool) -> None:
     from jobgate.dev.registration import Registration
 
     async with await connect(kubeconfig) as client:
-        registration = Registration(client, name, f"jobgate dev --clean, process {os.getpid()}")
+        registration = Registration(client, name, f"jobgate dev --clean, process {os.getpid()}", crds=crds)
         await registration.acquire()
         await _remove(registration, name)
 
@@ -184,7 +189,7 @@ class _Session:
             if missing := await missing_rights(client, crds=self._crds):
                 raise ValueError(f"you lack rights in this cluster (for CRDs, see --no-crds): {', '.join(missing)}")
             holder = f"{getpass.getuser()} on {socket.gethostname()}, process {os.getpid()}"
-            registration = Registration(client, name, holder)
+            registration = Registration(client, name, holder, crds=self._crds)
             folders = sources()
             known = changes(folders)
             rendered = await self._render()
@@ -234,7 +239,7 @@ class _Session:
         from jobgate.dev.server import Server
 
         assert self._admission is not None
-        foreign = await registration.apply(rendered, crds=self._crds)
+        foreign = await registration.apply(rendered)
         if foreign and foreign != self._foreign:
             click.echo(f"left as they are, because they are not of this session: CRDs {', '.join(foreign)}")
         self._foreign = foreign

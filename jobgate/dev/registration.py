@@ -43,9 +43,10 @@ async def missing_rights(client: Client, *, crds: bool) -> list[str]:
 class Registration:
     """What a session has registered under its name."""
 
-    def __init__(self, client: Client, name: str, holder: str) -> None:
-        """`holder` says whose session it is, and is unique to it."""
-        self._client, self._name, self._holder = client, name, holder
+    def __init__(self, client: Client, name: str, holder: str, *, crds: bool) -> None:
+        """`holder` says whose session it is, and is unique to it; without `crds`, no CRD is touched."""
+        self._client, self._name, self._holder, self._crds = client, name, holder, crds
+        self._named = {"metadata": {"name": name}}
         self._labels = {NAME_LABEL: name, HOME_LABEL: name}
 
     async def acquire(self) -> bool:
@@ -71,17 +72,23 @@ class Registration:
         while True:
             await asyncio.sleep(PERIOD)
             try:
+                await self._held()
                 for resource in (VALIDATING, MUTATING):
-                    if not self._is_held(stored := await self._client.get(resource, self._name)):
-                        return
-                    await self._client.patch(resource, stored or {}, {"metadata": {"annotations": self._annotations()}})
+                    await self._client.patch(resource, self._named, {"metadata": {"annotations": self._annotations()}})
+            except Taken:
+                return
             except (ApiError, OSError):
                 pass  # tried again
 
-    async def apply(self, rendered: Mapping[str, Any], *, crds: bool) -> list[str]:
-        """Register what is rendered; return the names of CRDs that belong to others, which stay as they are."""
+    async def apply(self, rendered: Mapping[str, Any]) -> list[str]:
+        """Register what is rendered; return the names of CRDs that belong to others, which stay as they are.
+
+        Raises:
+            Taken: another session has the name.
+        """
+        await self._held()
         foreign = []
-        for crd in rendered["crds"] if crds else ():
+        for crd in rendered["crds"] if self._crds else ():
             stored = await self._client.get(CRDS, crd["metadata"]["name"])
             if stored is None:
                 await self._client.create(CRDS, crd)
@@ -94,7 +101,7 @@ class Registration:
             if await self._client.get(resource, self._name) is None:
                 await self._client.create(resource, manifest)
             else:
-                await self._client.patch(resource, {"metadata": {"name": self._name}}, manifest)
+                await self._client.patch(resource, self._named, manifest)
         return foreign
 
     async def remove(self) -> list[str]:
@@ -103,20 +110,18 @@ class Registration:
         Raises:
             Taken: another session has the name.
         """
-        lock = await self._client.get(VALIDATING, self._name)
-        if lock is None or not self._is_held(lock):
-            raise Taken(f"the webhooks of {self._name} are no longer those of this session: nothing is removed")
+        await self._held()
         left = []
         if await self._client.get(MUTATING, self._name):
-            await self._client.delete(MUTATING, {"metadata": {"name": self._name}})
-        labels = ",".join(f"{key}={value}" for key, value in self._labels.items())
-        for crd in (await self._client.labelled(labels).list(CRDS))[0]:
+            await self._client.delete(MUTATING, self._named)
+        labels = self._client.labelled(",".join(f"{key}={value}" for key, value in self._labels.items()))
+        for crd in (await labels.list(CRDS))[0] if self._crds else ():
             try:
                 if await self._undefine(crd):
                     left.append(f"CRD {crd['metadata']['name']} is left: it has objects")
             except ApiError as error:
                 left.append(f"CRD {crd['metadata']['name']} is left: {error}")
-        await self._client.delete(VALIDATING, lock)
+        await self._client.delete(VALIDATING, self._named)
         return left
 
     async def _undefine(self, crd: Mapping[str, Any]) -> bool:
@@ -132,8 +137,11 @@ class Registration:
         await self._client.delete(CRDS, crd)
         return False
 
-    def _is_held(self, stored: Mapping[str, Any] | None) -> bool:
-        return mapping(metadata_of(stored or {}).get("annotations")).get(DEV_HOLDER) == self._holder
+    async def _held(self) -> None:
+        """Require the lock to be that of this session."""
+        stored = await self._client.get(VALIDATING, self._name) or {}
+        if mapping(metadata_of(stored).get("annotations")).get(DEV_HOLDER) != self._holder:
+            raise Taken(f"the webhooks of {self._name} are no longer those of this session")
 
     def _annotations(self) -> dict[str, str]:
         return {DEV_UNTIL: (self._client.time.now() + DURATION).isoformat(), DEV_HOLDER: self._holder}
