@@ -14,6 +14,7 @@ from typing import Any, Final
 from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.client import Client
+from jobgate.jobs.prerequisites import WATCHED
 from jobgate.ownership import DEV_HOLDER, DEV_UNTIL, HOME_LABEL, NAME_LABEL
 from webhook.values import labels_of, mapping, metadata_of
 
@@ -30,9 +31,9 @@ class Taken(Exception):
 
 async def missing_rights(client: Client, *, crds: bool) -> list[str]:
     """Return the rights that the user lacks, as `verb resource`."""
-    missing = []
-    for resource in (VALIDATING, MUTATING, *([CRDS] if crds else [])):
-        for verb in ("get", "list", "create", "patch", "delete"):
+    missing, written = [], (VALIDATING, MUTATING, *([CRDS] if crds else []))
+    for resource in (*written, *map(Resource.parse, WATCHED)):
+        for verb in ("get", "list", "create", "patch", "delete") if resource in written else ("list", "watch"):
             spec = {"resourceAttributes": {"verb": verb, "group": resource.group, "resource": resource.plural}}
             answer = await client.create(_REVIEWS, {"metadata": {}, "spec": spec})
             if not answer["status"]["allowed"]:

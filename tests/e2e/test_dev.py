@@ -227,9 +227,14 @@ def test_rights_for_crds_are_not_needed_without_crds(session: Session) -> None:
     session.start()
     session.plane.kubectl("label", "crd", CRD, "jobgate.dev/installation-namespace=elsewhere", "--overwrite")
     session.end(signal.SIGTERM)
-    resources = "--resource=mutatingwebhookconfigurations,validatingwebhookconfigurations"
-    user = f"{session.user.namespace}-user"
-    session.plane.kubectl("create", "clusterrole", user, "--verb=get,list,create,patch,delete", resources)
+    user, group = f"{session.user.namespace}-user", "admissionregistration.k8s.io"
+    webhooks = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
+    rules = [
+        {"apiGroups": [group], "resources": webhooks, "verbs": ["get", "list", "create", "patch", "delete"]},
+        {"apiGroups": ["jobgate.dev"], "resources": ["*"], "verbs": ["list", "watch"]},
+    ]
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": user}}
+    session.plane.kubectl("create", "-f", "-", input=json.dumps({**role, "rules": rules}))
     session.plane.kubectl("create", "clusterrolebinding", user, f"--clusterrole={user}", f"--user={user}")
     session.flags = [f"--kubeconfig={session.plane.kubeconfig_for(user)}", "--no-crds"]
     session.start()
@@ -243,6 +248,7 @@ def test_missing_rights_are_named(session: Session) -> None:
     for verb in ("get", "list", "create", "patch", "delete"):
         for phase in ("mutating", "validating"):
             assert f"{verb} {phase}webhookconfigurations.admissionregistration.k8s.io" in text
+    assert "watch prerequisites.jobgate.dev" in text
     assert "customresourcedefinitions" not in text
     assert "create customresourcedefinitions.apiextensions.k8s.io" in session.run(f"--kubeconfig={kubeconfig}")
 
