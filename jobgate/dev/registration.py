@@ -26,7 +26,7 @@ _UNCONVERTED: Final[dict[str, Any]] = {"strategy": "None", "webhook": None}
 
 
 class Taken(Exception):
-    """The name is in use; the text says by whom."""
+    """The name is in use; the text names the session."""
 
 
 async def missing_rights(client: Client, *, crds: bool) -> list[str]:
