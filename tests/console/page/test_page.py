@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests.console.page.browser import NEEDS, PHONE, Browser
-from tests.console.page.fake import Fake
+from tools.page.browser import NEEDS, PHONE, Browser
+from tools.page.fake import Fake
 
 pytestmark = pytest.mark.needs(*NEEDS)
 
@@ -435,6 +435,7 @@ def test_shortcuts_are_listed_and_can_be_turned_off(browser: Browser, fake: Fake
     browser.find("[role=option]")
     browser.press("2")
     browser.find("nav [aria-current]", "Jobs")
+    browser.find("main.jobs")
     browser.press("/")
     assert browser.driver.switch_to.active_element.get_attribute("id") == "search"
     browser.press("3", Keys.ESCAPE)  # typed into the search
