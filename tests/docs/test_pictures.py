@@ -10,9 +10,9 @@ from tools.pictures.flow import flow
 from tools.pictures.recording import drawn
 
 ROOT = Path(__file__).parents[2]
-PICTURES = sorted(path for path in (ROOT / "docs").rglob("*") if path.suffix in {".svg", ".png"})
 #: Bytes of a picture, by its suffix.
-LIMITS = {".svg": 400_000, ".png": 150_000}
+LIMITS = {".svg": 400_000, ".png": 150_000, ".webp": 150_000, ".gif": 400_000}
+PICTURES = sorted(path for path in (ROOT / "docs").rglob("*") if path.suffix in LIMITS)
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 
 

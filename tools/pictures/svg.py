@@ -8,16 +8,16 @@ from xml.sax.saxutils import escape
 
 #: An image follows the system's theme, not a switch on the page, so a diagram has a background of its own.
 _STYLE: Final = """\
-:root{--page:#fff;--ink:#1f2328;--soft:#59636e;--plain:#f1f3f5;--edge:#aab2bb;--own:#dbeafe;--own-edge:#2563eb;--good:#2da44e;--bad:#cf222e}
+:root{--page:#fff;--ink:#1f2328;--soft:#59636e;--plain:#f1f3f5;--edge:#aab2bb;--own:#dbeafe;--own-edge:#2563eb;--bad:#cf222e}
 @media(prefers-color-scheme:dark){:root{--page:#0d1117;--ink:#e6edf3;--soft:#9aa4af;--plain:#1c222a;--edge:#56606b;--own:#152c52;\
---own-edge:#58a6ff;--good:#3fb950;--bad:#ff7b72}}
+--own-edge:#58a6ff;--bad:#ff7b72}}
 text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .head{font-weight:600;font-size:13.5px}.soft{fill:var(--soft)}.mono{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px}
 .plain{fill:var(--plain);stroke:var(--edge)}.own{fill:var(--own);stroke:var(--own-edge)}.full{fill:var(--own-edge)}
 .frame{fill:none;stroke:var(--edge);stroke-dasharray:5 4}
 .mark{stroke:var(--edge);stroke-dasharray:3 4}
 .line{fill:none;stroke:var(--soft);stroke-width:1.6}.no{fill:none;stroke:var(--bad);stroke-width:1.6}
-.bad{fill:var(--bad);font-weight:600}.good{fill:var(--good);font-weight:600}"""
+.inverse{fill:var(--page)}.bad{fill:var(--bad);font-weight:600}"""
 
 
 def document(width: int, height: int, title: str, parts: Iterable[str]) -> str:
