@@ -1,7 +1,7 @@
 """Cuts a release, and publishes nothing: `make release VERSION=0.1.0`.
 
-Writes the version and the date to all files that name them and commits that, checks that what users are told to run
-exists, and builds from the commit: wheels and source distribution into `dist/`, chart, SBOM, image, checksums and
+Writes the version and the date to all files that name them and commits that, checks that the commands that
+pages, action and hooks name exist, and builds from the commit: wheels and source distribution into `dist/`, chart, SBOM, image, checksums and
 provenance into `build/release/`.
 `python -m tools.release --check` only checks. The provenance is not signed: the release workflow signs its own.
 """
@@ -20,6 +20,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -112,6 +113,7 @@ def _text(root: Path, file: str) -> str:
     return (root / file).read_text(encoding="utf-8")
 
 
+@cache
 def _runs(command: str) -> bool:
     program, *words = command.split()
     if not (PROGRAMS / program).exists():
@@ -204,7 +206,7 @@ def build(version: str) -> list[Path]:
     lock = digest(Path("requirements.lock"))
     for file in files:
         text = json.dumps(statement(file, version, commit, lock, epoch), indent=1)
-        (BUILD / f"{file.name}.intoto.json").write_text(text + "\n", encoding="utf-8")
+        (BUILD / f"{file.name}.provenance.json").write_text(text + "\n", encoding="utf-8")
     (BUILD / "SHA256SUMS").write_text("".join(f"{digest(file)}  {file.name}\n" for file in files), encoding="utf-8")
     return files
 
