@@ -1,8 +1,8 @@
 """Cuts a release, and publishes nothing: `make release VERSION=0.1.0`.
 
-Writes the version and the date to all files that name them and commits that, checks that the commands that
-pages, action and hooks name exist, and builds from the commit: wheels and source distribution into `dist/`, chart, SBOM, image, checksums and
-provenance into `build/release/`.
+Writes the version and the date to all files that name them and commits that, checks that the commands that pages,
+action and hooks name exist, and builds from the commit: wheels and source distribution into `dist/`; chart, SBOM,
+image, checksums and provenance into `build/release/`.
 `python -m tools.release --check` only checks. The provenance is not signed: the release workflow signs its own.
 """
 
