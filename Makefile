@@ -16,7 +16,7 @@ DIST := dist
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom release clean
+.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom release clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -65,6 +65,8 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m tools.kind_pages --check
 	$(BIN)/python -m tools.doctor_page --check
+	$(BIN)/python -m tools.pictures --check
+	$(BIN)/python -m tests.certs.picture --check
 
 format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff format .
@@ -81,6 +83,10 @@ docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md f
 
 console-page: install ## Bundle the editor of the console's page (LOCK=1: update its packages)
 	$(BIN)/python -m tools.page $(if $(LOCK),--lock)
+
+pictures: install controlplane ## Make the pictures of README and docs/ again (PICTURES=flow: only this)
+	$(if $(filter-out rotation,$(or $(PICTURES),all)),$(BIN)/python -m tools.pictures $(filter-out rotation,$(PICTURES)))
+	$(if $(filter rotation,$(or $(PICTURES),rotation)),$(BIN)/python -m tests.certs.picture)
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml

@@ -114,6 +114,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="N",
     help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster, and one worker.",
 )
+@click.option("--print-reviews", is_flag=True, hidden=True, help="Print each review, for `jobgate dev`.")
 @CREDENTIALS
 @DENY
 @installation
@@ -132,6 +133,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     traces: bool,
     limit: tuple[str, ...],
     keep_reviews: int,
+    print_reviews: bool,
     kubeconfig: Path | None,
     deny: tuple[str, ...],
     configured: Configured,
@@ -185,8 +187,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
-    if keep_reviews:
-        _keep(endpoint, known, keep_reviews)
+    if keep_reviews or print_reviews:
+        _keep(endpoint, known, keep_reviews, printed=print_reviews)
 
     async def run() -> None:
         _freeze()
@@ -304,12 +306,14 @@ def _require_one_worker(workers: int) -> None:
         raise click.UsageError("--keep-reviews requires --workers 1, as workers share no memory: run more replicas")
 
 
-def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int) -> None:
-    """Keep the last reviews."""
+def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, *, printed: bool) -> None:
+    """Keep the last reviews, or print each."""
+    from jobgate.dev.reviews import PrintedReviews
     from jobgate.serving.readers import Readers
     from webhook.server.reviews import KeptReviews
 
-    endpoint.reviews, endpoint.may_read = KeptReviews(most), Readers(lambda: known.client).may_read
+    endpoint.reviews = PrintedReviews(100) if printed else KeptReviews(most)
+    endpoint.may_read = Readers(lambda: known.client).may_read
 
 
 def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:
