@@ -1,8 +1,6 @@
 """The pictures of README and documentation, in docs/images/: `make pictures` makes them.
 
-The diagram of `flow.py` is drawn from the code, so `make check` finds it if it is out of date. The recording
-(`recording.py`) shows a real control plane, the screenshots (`console.py`) the console's page with sample data: make
-them when these change.
+`make check` finds a diagram that is out of date. Recording and screenshots are made again when what they show changes.
 """
 
 from pathlib import Path

@@ -102,12 +102,16 @@ def played(variables: Mapping[str, str], before: Callable[[str], None]) -> list[
         nonlocal now
         os.write(terminal, key.encode())
         end, answered = time.monotonic() + _TIMEOUT, False
-        while not answered or _more(terminal) or (key in "\n\f" and not _at_prompt(screen)):
-            if time.monotonic() > end:
-                raise TimeoutError("the terminal shows:\n" + "\n".join(screen.display))
-            if _more(terminal):
+        while True:
+            if select.select([terminal], [], [], 0.02)[0]:
                 stream.feed(os.read(terminal, 65536))
                 answered = True
+            elif answered and (
+                key not in "\n\f" or (screen.cursor.x == 2 and screen.display[screen.cursor.y][0] == "$")
+            ):
+                break
+            elif time.monotonic() > end:
+                raise TimeoutError("the terminal shows:\n" + "\n".join(screen.display))
         now += pause
         frames.append((now, tuple(tuple(_line(screen, row)) for row in range(ROWS))))
 
@@ -125,14 +129,6 @@ def played(variables: Mapping[str, str], before: Callable[[str], None]) -> list[
         os.close(inner)
         os.close(terminal)
     return [*frames[1:], (now, ())]
-
-
-def _more(terminal: int) -> bool:
-    return bool(select.select([terminal], [], [], 0.02)[0])
-
-
-def _at_prompt(screen: pyte.Screen) -> bool:
-    return screen.cursor.x == 2 and screen.display[screen.cursor.y].startswith("$")
 
 
 def _line(screen: pyte.Screen, row: int) -> Iterator[str]:
