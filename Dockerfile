@@ -12,11 +12,12 @@ COPY requirements.lock ./
 RUN pip download --require-hashes --dest /wheels --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY crdgen crdgen
+COPY packages/crdgen packages/crdgen
 COPY webhook webhook
 COPY certs certs
 COPY jobgate jobgate
 COPY templates templates
-RUN pip install --no-index --find-links /wheels --no-compile --target /app ".[all]"
+RUN pip install --no-index --find-links /wheels --no-compile --target /app ./packages/crdgen ".[all]"
 
 FROM gcr.io/distroless/${DISTROLESS}
 COPY --from=build /app /app

@@ -10,12 +10,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SBOM := build/jobgate.cdx.json
+DIST := dist
 
 # Tests start hundreds of programs, which must not compile their imports each time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom clean
+.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom release clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -25,19 +26,19 @@ help: ## List the targets
 
 install: $(STAMP) ## Create .venv with the locked versions of all packages
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock pyproject.toml packages/crdgen/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jobgate needs Python 3.11 or newer; name it with PYTHON=…")'
 	$(PYTHON) -m venv --clear $(VENV)
 	@# pip installs only uv, which then installs the rest ten times faster.
 	awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements.lock > $(VENV)/uv.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable packages/crdgen --editable .
 	@touch $@
 
 lock: install ## Update requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --extra all --group dev --group docs \
-		--no-header --no-annotate pyproject.toml --output-file requirements.lock
+		--no-emit-package jobgate-crdgen --no-header --no-annotate pyproject.toml --output-file requirements.lock
 
 audit-deps: install ## Check the locked packages for known vulnerabilities (needs the internet)
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
@@ -64,6 +65,8 @@ check: install ## Check format, lint, types, layers, spelling and generated file
 	$(BIN)/jobgate manifests --output-dir manifests --check
 	$(BIN)/python -m tools.kind_pages --check
 	$(BIN)/python -m tools.doctor_page --check
+	$(BIN)/python -m tools.pictures --check
+	$(BIN)/python -m tests.certs.picture --check
 
 format: install ## Format the code, and apply fixes of the linter
 	$(BIN)/ruff format .
@@ -80,6 +83,10 @@ docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md f
 
 console-page: install ## Bundle the editor of the console's page (LOCK=1: update its packages)
 	$(BIN)/python -m tools.page $(if $(LOCK),--lock)
+
+pictures: install controlplane ## Make the pictures of README and docs/ again (PICTURES=flow: only this)
+	$(if $(filter-out rotation,$(or $(PICTURES),all)),$(BIN)/python -m tools.pictures $(filter-out rotation,$(PICTURES)))
+	$(if $(filter rotation,$(or $(PICTURES),rotation)),$(BIN)/python -m tests.certs.picture)
 
 site: install ## Build the documentation as a website into build/site, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file website/mkdocs.yml
@@ -120,17 +127,21 @@ soak-certs: install controlplane ## Rotate certificates 200 times under load, ki
 	$(BIN)/python -m bench.certs_soak
 
 dist: install ## Build the source distribution and the wheels into dist/
-	rm -rf dist
-	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
-	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --wheel --out-dir dist packages/testing
+	rm -rf $(DIST)
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir $(DIST)
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --wheel --out-dir $(DIST) packages/crdgen
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --wheel --out-dir $(DIST) packages/testing
 
 sbom: install ## Write the SBOM of the wheel with all extras to build/jobgate.cdx.json
 	@mkdir -p $(dir $(SBOM))
 	@# uv lists the packages; their locked versions and hashes come from requirements.lock.
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra all --constraint requirements.lock \
-		--no-header --no-annotate pyproject.toml > $(SBOM).names
+		--no-emit-package jobgate-crdgen --no-header --no-annotate pyproject.toml > $(SBOM).names
 	awk 'NR == FNR { named[$$1]; next } /^[^ ]/ { wanted = $$1 in named } wanted' $(SBOM).names requirements.lock > $(SBOM).lock
 	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-file $(SBOM) $(SBOM).lock
+
+release: install ## Cut a release from this commit, without publishing it: VERSION=0.1.0
+	$(BIN)/python -m tools.release $(VERSION)
 
 clean: ## Remove generated files; the cache of the control plane stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -79,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
             stack.enter_context(other(name, plane, go, folder / name))
         plane.kubectl("apply", "-f", str(_POLICIES))
         for name in (POLICIES, GO, BOTH, TWINS):
-            wait_for(partial(_refused, plane.client, name), 60, what=f"the API server to follow {name}")
+            wait_for(partial(_followed, plane.client, name), 60, what=f"the API server to follow {name}")
         _check(plane.client)
         measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
     ratios = [f"{name} / {other}" for name, other in RATIOS]
@@ -163,6 +163,12 @@ def _refused(api: ClusterApi, namespace: str) -> bool:
     broken = job(1, 0, namespace)
     broken["spec"] |= {"minReplicas": 3, "maxReplicas": 2}
     return create(api, namespace, broken)[0] == 422
+
+
+def _followed(api: ClusterApi, namespace: str) -> bool:
+    """Return whether the API server sets defaults and checks rules: a policy may follow after the other."""
+    status, stored = create(api, namespace, job(3, 0, namespace))
+    return status == 201 and all("name" in task for task in stored["spec"]["tasks"]) and _refused(api, namespace)
 
 
 def _check(api: ClusterApi) -> None:

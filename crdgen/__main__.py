@@ -20,5 +20,10 @@ def main(argv: Sequence[str], program: str = "python -m crdgen") -> int:
     return run(argv, program)
 
 
+def command() -> int:
+    """Run the command `crdgen`."""
+    return main(sys.argv[1:], "crdgen")
+
+
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -19,6 +19,10 @@ OPT_OUT_VALUE: Final = "disabled"
 NAME_LABEL: Final = "app.kubernetes.io/instance"
 HOME_LABEL: Final = "jobgate.dev/installation-namespace"
 
+#: Annotations of a webhook configuration of `jobgate dev`: until when it is in use without a renewal, and its session.
+DEV_UNTIL: Final = "jobgate.dev/dev-until"
+DEV_HOLDER: Final = "jobgate.dev/dev-holder"
+
 
 def created_by(home: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with the label of the installation in a namespace; unchanged without a namespace."""

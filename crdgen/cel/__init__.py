@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: Why rules are not evaluated.
-NOT_INSTALLED: Final = "the CEL library is not installed (pip install 'jobgate[cel]')"
+NOT_INSTALLED: Final = "the CEL library is not installed (pip install 'jobgate-crdgen[cel]')"
 
 # String literals and comments of an expression, in which names do not count.
 _QUOTES: Final = ("'''", '"""', "'", '"')
@@ -49,7 +49,7 @@ _LITERAL_OR_COMMENT: Final = re.compile(
 
 @cache
 def available() -> bool:
-    """Return whether the CEL library is installed (`pip install 'jobgate[cel]'`)."""
+    """Return whether the CEL library is installed (`pip install 'jobgate-crdgen[cel]'`)."""
     return find_spec("cel_expr_python") is not None and find_spec("google.protobuf") is not None
 
 

@@ -64,6 +64,7 @@ _SECTIONS = {
     },
     "Commands for kinds of your own": {
         "new": _CommandEntry("new:new_group", "Write a package with a kind or a plugin."),
+        "dev": _CommandEntry("dev:dev", "Run the webhook on this machine for a cluster.", "all"),
         "kinds": _CommandEntry("kinds:kinds", "List the kinds and plugins that are installed."),
         "crdgen": _CommandEntry("crdgen:crdgen", "Generate, lint, compare and document CRDs."),
     },

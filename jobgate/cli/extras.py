@@ -15,8 +15,8 @@ _OPTIONAL = {
 }
 
 
-#: Top-level packages of jobgate. Other projects may have packages of the same names.
-_OURS = frozenset({"crdgen", "webhook", "certs"})
+#: Our top-level packages, with their distributions. Other projects may have packages of the same names.
+_OURS = {"crdgen": "jobgate-crdgen", "webhook": "jobgate", "certs": "jobgate"}
 
 
 class BrokenInstallation(click.ClickException):
@@ -45,10 +45,10 @@ def import_fault(error: ImportError, extras: str) -> BrokenInstallation | None:
 def _overwritten(package: str, path: str | None) -> BrokenInstallation:
     from importlib.metadata import packages_distributions
 
-    owners = sorted(set(packages_distributions().get(package, ())) - {"jobgate"})
+    owners = sorted(set(packages_distributions().get(package, ())) - {_OURS[package]})
     by = f" by {', '.join(owners)}" if owners else ""
     uninstall = f"pip uninstall {' '.join(owners)}, then " if owners else ""
     return BrokenInstallation(
         f"the package {package!r} of jobgate has been overwritten{by} (in {path or 'an unknown place'}): "
-        f"{uninstall}pip install --force-reinstall --no-deps jobgate"
+        f"{uninstall}pip install --force-reinstall --no-deps {_OURS[package]}"
     )

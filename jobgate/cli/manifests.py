@@ -46,6 +46,8 @@ def _choice(flag: str, field: str, **options: Any) -> Callable[[F], F]:
     return click.option(flag, field, **options)
 
 
+#: Options of the files, which leave all other settings open.
+_OF_FILES = {"output_dir", "check", "more_kinds", "deny"}
 #: Options that set a field of another name.
 _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
 
@@ -123,7 +125,7 @@ _FIELDS = {"without_kind": "kinds", "without_plugin": "plugins"}
 @click.option(
     "--output-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the files of manifests/ to this directory, and print nothing.",
+    help="Write the files of manifests/ to this directory, chart included, and print nothing. With --kinds and --deny.",
 )
 @click.option("--check", is_flag=True, help="With --output-dir: write nothing, and fail if a file is out of date.")
 @click.pass_context
@@ -145,6 +147,10 @@ def manifests(  # noqa: PLR0913 - a setting each
     """Print all objects of an installation: CRDs, namespace, RBAC, workloads, certificates, webhook configurations."""
     if check and output_dir is None:
         raise click.UsageError("--check requires --output-dir")
+    chosen = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    if output_dir and (unused := chosen - _OF_FILES):
+        flags = ", ".join(option.opts[0] for option in context.command.params if option.name in unused)
+        raise click.UsageError(f"--output-dir writes files for all choices, and cannot be used with {flags}")
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")
@@ -166,11 +172,7 @@ def manifests(  # noqa: PLR0913 - a setting each
             "kind_settings": _texts(kind_settings),
             "queues": queues_text(queues),
         }
-        set_by_option = {
-            _FIELDS.get(name, name)
-            for name in context.params
-            if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        }
+        set_by_option = {_FIELDS.get(name, name) for name in chosen}
         given = {name: value for name, value in installation_fields(file).items() if name not in set_by_option}
         installation = Installation(**{**fields, **given})
         rendered = objects(kinds, installation)

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("jobgate")
 
+#: The memory limit of this container, by cgroup v2.
+_MEMORY = Path("/sys/fs/cgroup/memory.max")
+#: The memory limit in the manifests, which is enough for the default limits and one worker.
+_MEMORY_BY_DEFAULT = 512 * 1024 * 1024
 #: Command line of a worker process.
 _COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -110,6 +114,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="N",
     help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster, and one worker.",
 )
+@click.option("--print-reviews", is_flag=True, hidden=True, help="Print each review, for `jobgate dev`.")
 @CREDENTIALS
 @DENY
 @installation
@@ -128,6 +133,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     traces: bool,
     limit: tuple[str, ...],
     keep_reviews: int,
+    print_reviews: bool,
     kubeconfig: Path | None,
     deny: tuple[str, ...],
     configured: Configured,
@@ -141,17 +147,17 @@ def serve(  # noqa: PLR0913 - one argument an option
     from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
     _require_one_worker(workers if keep_reviews else 1)
-    limits = limits_of(limit)
+    limits, sockets = limits_of(limit), inherited()
     log.configure()
     metrics = ServingMetrics()
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
-    sockets = inherited()
+    if sockets is None:
+        warn_of_little_memory(limits, workers)
 
     async def supervise_workers() -> None:
         stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
         with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            impaired = log_lacking(configured.kinds)
-            await Supervisor(workers, command, PRODUCT, impaired).run(own, stop=stop)
+            await Supervisor(workers, command, PRODUCT, log_lacking(configured.kinds)).run(own, stop=stop)
 
     where = f"{bind}, ports {port} and {health_port}"
     if workers > 1 and sockets is None:
@@ -181,8 +187,8 @@ def serve(  # noqa: PLR0913 - one argument an option
     endpoint.lacking, endpoint.impaired = certificates.lacking, lacking
     if traces:
         endpoint.spans = OpenTelemetry.exporting(PRODUCT)
-    if keep_reviews:
-        _keep(endpoint, known, keep_reviews)
+    if keep_reviews or print_reviews:
+        _keep(endpoint, known, keep_reviews, printed=print_reviews)
 
     async def run() -> None:
         _freeze()
@@ -223,6 +229,22 @@ def limits_of(written: Iterable[str]) -> Limits:
             raise click.BadParameter(f"'{entry}': {name} must be {sort} above 0", param_hint="--limit")
         changed[name.replace("-", "_")] = number
     return Limits(**changed)
+
+
+def warn_of_little_memory(limits: Limits, workers: int) -> None:
+    """Warn if the container has less memory than the bounds allow the server to use."""
+    try:
+        memory = int(_MEMORY.read_text())
+    except (OSError, ValueError):  # not in a container, or without a limit: `max`
+        return
+    needed = workers * (_MEMORY_BY_DEFAULT + limits.held - type(limits)().held)
+    if memory < needed:
+        mib = 1024 * 1024
+        _logger.warning(
+            "the memory limit is %d MiB, but --limit and --workers need %d MiB: raise it, or lower these",
+            memory // mib,
+            -(-needed // mib),
+        )
 
 
 def _source(
@@ -284,12 +306,14 @@ def _require_one_worker(workers: int) -> None:
         raise click.UsageError("--keep-reviews requires --workers 1, as workers share no memory: run more replicas")
 
 
-def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int) -> None:
-    """Keep the last reviews."""
+def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, *, printed: bool) -> None:
+    """Keep the last reviews, or print each."""
+    from jobgate.dev.reviews import PrintedReviews
     from jobgate.serving.readers import Readers
     from webhook.server.reviews import KeptReviews
 
-    endpoint.reviews, endpoint.may_read = KeptReviews(most), Readers(lambda: known.client).may_read
+    endpoint.reviews = PrintedReviews(100) if printed else KeptReviews(most)
+    endpoint.may_read = Readers(lambda: known.client).may_read
 
 
 def _compiled(kinds: Registry[CustomKind]) -> Registry[CustomKind]:

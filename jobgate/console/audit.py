@@ -63,7 +63,7 @@ async def diagnosis(client: Client, trial: Trial, namespace: str) -> dict[str, A
     except (Refusal, Unavailable) as error:
         raise OSError(str(error)) from error
     document = findings_of(diagnose(observed, expected), observed, expected)
-    hidden = {"caBundle", "serverEnv"}  # variables may be secret
+    hidden = {"caBundle", "extraEnv"}  # variables may be secret
     return document | {
         "installation": {key: each for key, each in document["installation"].items() if key not in hidden}
     }

@@ -7,6 +7,7 @@ namespaces. Their selectors must exclude the namespaces that the cluster needs t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from crdgen.labels import selects
@@ -28,7 +29,7 @@ from jobgate.doctor.observed import (
 )
 from jobgate.installation.installation import LABELS
 from jobgate.jobs.kind import CustomKind
-from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import DEV_UNTIL, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.selectors import overlap
 from webhook.text import first_of
 from webhook.values import deviations
@@ -134,7 +135,10 @@ def _others(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFaul
                 }
                 if (service := service_called(entry, expected.kinds)) and observed.missing(SERVICES, *service):
                     dead.add(place(SERVICES, *service))
-            if LABELS.items() <= labels_of(configuration).items():
+            until = (configuration["metadata"].get("annotations") or {}).get(DEV_UNTIL)
+            if until and observed.now and datetime.fromisoformat(until) < observed.now:
+                yield fault_at("dev-session-killed", where, f"not renewed since {until}")
+            elif LABELS.items() <= labels_of(configuration).items():
                 yield from _overlaps(observed, expected, resource, configuration)
             elif kinds and configuration["metadata"]["name"] != observed.name:
                 yield fault_at("other-webhook", where, f"also has rules for {', '.join(sorted(kinds))}")

@@ -54,7 +54,8 @@ def page(kind: CustomKind, links: str = "") -> str:
 
 def _default(function: Callable[..., Any], twins: Twins) -> str:
     name = str(getattr(function, "__name__", ""))
-    policy = "" if name in twins.left else " *In part by policy.*" if name in twins.in_part else " *By policy.*"
+    whole = twins.filled.get(name)
+    policy = "" if whole is None else " *By policy.*" if whole else " *In part by policy.*"
     return _line(name, " ".join((inspect.getdoc(function) or "").split())) + policy
 
 

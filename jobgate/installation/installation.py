@@ -110,8 +110,8 @@ class Installation(BaseModel):
     )
     resources: dict[Component, dict[str, dict[str, str | int | float]]] = Field(
         RESOURCES,
-        description="Resources of the containers, by component. The limits of the server hold for its default bounds "
-        "(`serve --limit`).",
+        description="Resources of the containers, by component. The server logs a warning if its memory limit is "
+        "less than its bounds (`serve --limit`, `--workers`) need.",
     )
     node_selector: dict[str, str] = Field({}, description="Labels of the nodes for all pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of all pods.")
@@ -129,8 +129,14 @@ class Installation(BaseModel):
         POD_SECURITY, description="Security context of all pods; null removes a field, as OpenShift needs for users."
     )
     security_context: dict[str, Any] = Field(CONTAINER_SECURITY, description="Security context of all containers.")
-    server_args: tuple[str, ...] = Field((), description="Further arguments of the server: see jobgate serve --help.")
-    server_env: tuple[dict[str, Any], ...] = Field((), description="Environment variables of the server.")
+    extra_args: dict[Component, tuple[str, ...]] = Field(
+        dict.fromkeys(RESOURCES, ()),
+        description="Further arguments of the containers, by component: see --help of jobgate serve, control, run, "
+        "certs watch and certs rotate.",
+    )
+    extra_env: dict[Component, tuple[dict[str, Any], ...]] = Field(
+        dict.fromkeys(RESOURCES, ()), description="Environment variables of the containers, by component."
+    )
     disruption_budgets: bool = Field(True, description="Create PodDisruptionBudgets.")
     timeout_seconds: int = Field(5, ge=1, le=30, description="Seconds that API servers wait for the server.")
     failure_policies: dict[str, Literal["Fail", "Ignore"]] = Field(

@@ -65,16 +65,18 @@ def pod(
 def container(
     name: str, args: list[Any], *, serving: bool = True, ports: Iterable[Any] = (), **more: Any
 ) -> dict[str, Any]:
-    """Return a container with the resources of its component.
+    """Return a container with the resources, and the further arguments and variables, of its component.
 
     A serving container has probes and metrics, on a port in addition to `ports`.
     """
+    env = entry("extra_env", name, ())
     health = {"name": "health", "containerPort": setting("health_port"), "protocol": "TCP"}
     return {
         "name": name,
         "image": setting("image"),
         "imagePullPolicy": If(setting("image_pull_policy"), setting("image_pull_policy")),
-        "args": args,
+        "args": [*args, ForEach(entry("extra_args", name, ()), ITEM)],
+        "env": If(env, env),
         **({"ports": [*ports, health], **_probes()} if serving else {}),
         "resources": entry("resources", name, {}),
         "securityContext": setting("security_context"),

@@ -68,7 +68,7 @@ def setting(name: str, entry: str = "") -> Expression:
     return Expression(path, value, default)
 
 
-def entry(name: str, key: str, default: dict[str, Any] | list[Any]) -> Expression:
+def entry(name: str, key: str, default: dict[str, Any] | list[Any] | tuple[Any, ...]) -> Expression:
     """Return the entry of a setting that is a mapping of objects or lists."""
     go = f"(index $.Values.{to_camel(name)} {json.dumps(key)})"
     return Expression(go, lambda scope: getattr(scope.installation, name).get(key, default), default)

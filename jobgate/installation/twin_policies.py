@@ -59,7 +59,10 @@ def _policy(what: str, kind: CustomKind, spec: Mapping[str, Any], twins: Twins) 
     """Return a policy and its binding."""
     name = joined(NAME, f".{kind.qualified_plural}")
     metadata = {"name": name, "labels": INSTALLED}
-    annotations = {LEFT: ", ".join(twins.left), IN_PART: ", ".join(twins.in_part)}
+    annotations = {
+        LEFT: ", ".join(twins.left),
+        IN_PART: ", ".join(name for name, whole in twins.filled.items() if not whole),
+    }
     policy = {
         "apiVersion": f"{GROUP}/v1",
         "kind": f"{what}AdmissionPolicy",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from jobgate.installation.tree import Expression, joined, setting
@@ -26,6 +26,7 @@ _POD: Final = "task.template.spec"
 #: The lists of containers in a template, with the places that are there.
 _LISTS: Final = {"containers": (Place.CONTAINER, Place.ANY_CONTAINER), "initContainers": (Place.ANY_CONTAINER,)}
 _FIELD: Final = re.compile(r"\$\(([a-z_.*]+)\)")
+_FAULTY: Final = "faulty"
 #: The setting that a rule may name like a field.
 _JOB_PODS: Final = "job_pods"
 
@@ -36,8 +37,8 @@ class Twins:
     Attributes:
         complete: whether each default has a twin.
         faults: what each rule says, by name; only of rules that say something.
-        in_part: names of the defaults that the policy sets only in some objects.
-        left: names of the defaults and the rules without a twin.
+        filled: names of the defaults that the policy sets, with False for those that it sets only in some objects.
+        left: names of the defaults and the rules that the policies leave to the webhook as a whole.
     """
 
     def __init__(self, kind: CustomKind) -> None:
@@ -55,8 +56,10 @@ class Twins:
         self._needs = [each for each in said if isinstance(each, Need)]
         self.complete = None not in defaults.values()
         self.faults = {name: [each for each in of if isinstance(each, Fault)] for name, of in rules.items() if of}
-        self.in_part = [name for name, of in defaults.items() if of and not all(map(_is_whole, of))]
-        self.left = [name for name, of in (defaults | rules).items() if of is None]
+        filled = {name: of for name, of in defaults.items() if any(isinstance(each, Fill) for each in of or ())}
+        self.filled = {name: all(map(_is_whole, of or ())) for name, of in filled.items()}
+        said_of = (defaults | rules).items()
+        self.left = [name for name, of in said_of if of is None or (of and name not in {*filled, *self.faults})]
 
     def _said(self, function: object) -> list[Said] | None:
         """Return what a default or rule says of this kind; None if nothing."""
@@ -117,7 +120,10 @@ class Twins:
     @property
     def lacks(self) -> str:
         """The condition that a default is absent which the policy knows."""
-        return self._some([(fill.place, _both(*_absent(fill), fill.when)) for fill in self._fills])
+        return self._lack(self._fills)
+
+    def _lack(self, fills: Sequence[Fill]) -> str:
+        return self._some([(fill.place, _both(*_absent(fill), fill.when)) for fill in fills])
 
     @property
     def needs(self) -> str:
@@ -145,7 +151,7 @@ class Twins:
                 found = ["type(container) != map", *found] if guarded else found
                 lists.append(typed(way, "list", f"{way}.exists(index, container, {_any(*found)})"))
         whole, found = of(Place.JOB), of(Place.TASK)
-        inside = [typed(_POD, "map", *lists)] if lists or "template.spec" in str(found) else []
+        inside = [typed(_POD, "map", *lists)] if lists or (guarded and "template.spec" in str(found)) else []
         if guarded:
             annotations = typed("task.template.metadata.annotations", "map")
             inside += [typed("task.template.metadata", "map", annotations)] if "metadata" in str(found) else []
@@ -160,7 +166,12 @@ class Twins:
     @property
     def patch(self) -> str:
         """The JSON patch that adds what is absent."""
-        return " + ".join(self._operations(fill, field) for fill in self._fills for field in _lists(fill))
+        inner = [fill for fill in self._fills if fill.place not in {Place.JOB, Place.TASK}]
+        outer = [self._operations(fill, "") for fill in self._fills if fill not in inner]
+        if inner:
+            operations = " + ".join(self._operations(fill, field) for fill in inner for field in _lists(fill))
+            outer.append(f"({self._lack(inner)} ? {operations} : [])")  # few jobs lack one of these
+        return " + ".join(outer)
 
     def _operations(self, fill: Fill, field: str) -> str:
         """Return the operations of one fill; `field` is the list of its containers."""
@@ -179,19 +190,22 @@ class Twins:
     # Rules
 
     def variables(self) -> list[dict[str, Any]]:
-        """Return a variable for each rule: its faults in the new and in the old object, as texts."""
+        """Return the variables: of the new and the old object, whether it is faulty, and the texts of each rule."""
         objects = {"name": "objects", "expression": "oldObject == null ? [object] : [object, oldObject]"}
         about = {rule.name: rule.about.partition(". ")[0].removesuffix(".") for rule in self._kind.rules}
-        return [
-            objects,
-            *({"name": name, "expression": self._texts(of, about[name])} for name, of in self.faults.items()),
+        all_faults = [fault for of in self.faults.values() for fault in of]
+        tests = [
+            (Place.TASK if self._path(each.field).startswith("task") else Place.JOB, each.when) for each in all_faults
         ]
+        texts = {name: " + ".join(self._text(each, about[name]) for each in of) for name, of in self.faults.items()}
+        expressions = {_FAULTY: self._in_objects(self._some(tests), "false")}
+        expressions |= {name: self._in_objects(text, "[]") for name, text in texts.items()}
+        return [objects, *({"name": name, "expression": expression} for name, expression in expressions.items())]
 
-    def _texts(self, faults: Iterable[Fault], about: str) -> str | Expression:
-        lists = " + ".join(self._text(fault, about) for fault in faults)
-        if self._way:
-            lists = f"{_both(*_has(self._tasks))} ? {lists} : []"
-        first, *others = f"variables.objects.map(object, {lists})".split(f"$({_JOB_PODS})")
+    def _in_objects(self, expression: str, otherwise: str) -> str | Expression:
+        """Return the values of an expression in the objects; `otherwise` in one that has no tasks."""
+        expression = f"{_both(*_has(self._tasks))} ? ({expression}) : {otherwise}" if self._way else expression
+        first, *others = f"variables.objects.map(object, {expression})".split(f"$({_JOB_PODS})")
         limit = setting(_JOB_PODS)
         return joined(first, *(part for other in others for part in (limit, other))) if others else first
 
@@ -205,12 +219,15 @@ class Twins:
         return f"{self._tasks}.transformList(at, task, {fault.when}, {start} + string(at) + {end})"
 
     def validation(self) -> dict[str, Any]:
-        """Return the validation: no rule finds a fault, unless the old object has one, too."""
-        new, old = (" + ".join(f"variables.{name}[{index}]" for name in self.faults) for index in (0, 1))
+        """Return the validation: no rule finds a fault, unless the old object has one, too.
+
+        The API server evaluates the message for each object. So the texts are only for objects with a fault.
+        """
+        texts = " + ".join(f"variables.{name}[0]" for name in self.faults)
         return {
-            "expression": f"({new}).size() == 0 || (variables.objects.size() > 1 && ({old}).size() > 0)",
-            "message": "the job breaks rules of its kind",
-            "messageExpression": f'({new}).join("; ")',
+            "expression": f"!variables.{_FAULTY}[0] || (variables.objects.size() > 1 && variables.{_FAULTY}[1])",
+            "message": "the object breaks rules of its kind",
+            "messageExpression": f'variables.{_FAULTY}[0] ? ({texts}).join("; ") : ""',
             "reason": "Invalid",
         }
 
@@ -221,8 +238,8 @@ def _is_whole(said: Said) -> bool:
 
 
 def _lists(fill: Fill) -> list[str]:
-    """Return the lists of containers that a fill is for; if it is for none, an empty text."""
-    return [field for field, places in _LISTS.items() if fill.place in places] or [""]
+    """Return the lists of containers that a fill is for."""
+    return [field for field, places in _LISTS.items() if fill.place in places]
 
 
 def _has(way: str) -> list[str]:

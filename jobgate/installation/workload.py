@@ -166,13 +166,11 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *_queued(kinds),
         ForEach(setting("forgetful_writers"), joined("--forgetful-writer=", ITEM)),
         ForEach(_HAS_SETTINGS, joined("--kind-settings=", KEY, f"={_SETTINGS_FOLDER}/", KEY, ".yaml")),
-        ForEach(setting("server_args"), ITEM),
     ]
     port = {"name": "webhook", "containerPort": setting("target_port"), "protocol": "TCP"}
     return container(
         "webhook",
         args,
         ports=[port],
-        env=If(setting("server_env"), setting("server_env")),
         volumeMounts=_some(entries_mounted(kinds)[0], mounts),
     )

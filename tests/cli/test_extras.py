@@ -41,10 +41,8 @@ def _required(name: str, extras: frozenset[str] = frozenset()) -> Iterator[str]:
         requirement = Requirement(text)
         marker = requirement.marker
         if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras or {""}):
-            if requirement.name == "jobgate":
-                yield from _required("jobgate", frozenset(requirement.extras))
-                continue
-            yield requirement.name
+            if not requirement.name.startswith("jobgate"):  # ours are linked from the checkout
+                yield requirement.name
             yield from _required(requirement.name, frozenset(requirement.extras))
 
 

@@ -25,7 +25,7 @@ def new(*arguments: str) -> Result:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheels of this checkout, which comes before the checkout on the path."""
     wheels, site = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("site")
-    for project in (".", "packages/testing"):
+    for project in (".", "packages/crdgen", "packages/testing"):
         build = ("build", "--wheel", "--no-build-isolation", "--offline", "--python", sys.executable)
         subprocess.run([UV, *build, "--quiet", "--out-dir", wheels, project], check=True)
     _install(site, *wheels.glob("*.whl"))

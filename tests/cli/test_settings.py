@@ -1,6 +1,7 @@
 """The settings of an installation: accepted and rejected values, and the settings that a running server reads again."""
 
 import asyncio
+import importlib
 import json
 import os
 import subprocess
@@ -17,7 +18,7 @@ from click.testing import CliRunner, Result
 from certs import issue_generation, service_names
 from controlplane.waiting import wait_for
 from jobgate.cli import main
-from jobgate.cli.serve import limits_of
+from jobgate.cli.serve import limits_of, warn_of_little_memory
 from jobgate.cli.settings import Configured, installation
 from jobgate.jobs.context import Settings
 from jobgate.kinds.mxjob import MXJOB
@@ -26,6 +27,8 @@ from jobgate.serving.reload import KindFile, settings_reloaders
 from tests.webhook.server.wire import shown_files
 from webhook.server.limits import Limits
 
+SERVE = importlib.import_module("jobgate.cli.serve")
+MIB = 1024 * 1024
 PLURAL = MXJOB.qualified_plural
 ACCELERATORS = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: /lib, mountPath: /lib}]}}\n"
 SLIP = "accelerators: {nvidia.com/gpu: {volumes: [{name: lib, hostPath: lib, mountPath: /lib}]}}\n"
@@ -325,6 +328,30 @@ def test_a_limit_is_read_by_its_name() -> None:
 def test_a_limit_that_is_none_is_an_error(written: str, message: str) -> None:
     with pytest.raises(click.BadParameter, match=message):
         limits_of((written,))
+
+
+@pytest.mark.parametrize(
+    ("memory", "limits", "workers", "needed"),
+    [
+        ("512", Limits(), 1, None),
+        ("511", Limits(), 1, 512),
+        ("1023", Limits(), 2, 1024),
+        ("512", Limits(buffered=65 * MIB), 1, 513),
+        ("573", Limits(in_flight=2000), 1, 575),
+        ("575", Limits(in_flight=2000), 1, None),
+        ("", Limits(), 64, None),
+    ],
+)
+def test_the_server_warns_of_a_memory_limit_below_its_bounds(
+    memory: str, limits: Limits, workers: int, needed: int | None,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    file = tmp_path / "memory.max"
+    file.write_text(f"{int(memory) * MIB}\n" if memory else "max\n")
+    monkeypatch.setattr(SERVE, "_MEMORY", file)
+    warn_of_little_memory(limits, workers)
+    expected = f"the memory limit is {memory} MiB, but --limit and --workers need {needed} MiB"
+    assert [expected in message for message in caplog.messages] == [True] * (needed is not None)
 
 
 def test_reviews_are_kept_by_one_worker() -> None:

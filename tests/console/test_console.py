@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import aiohttp
+import pytest
 import yaml
 
 from certs import issue_generation, service_names
@@ -253,3 +255,24 @@ async def test_health_has_replicas_latency_and_caches(
     status, doctor = await page.post("/api/doctor", {})
     assert status == 200, doctor
     assert "dijobs.diengine.opendilab.org" in doctor["kinds"]
+
+
+@pytest.mark.parametrize(
+    "account, audiences, code",
+    [
+        ("jobgate-console", ["jobgate-reviews"], 200),
+        ("jobgate-console", ["other"], 401),
+        ("jobgate-console", None, 401),
+        ("default", ["jobgate-reviews"], 403),
+    ],
+)
+async def test_servers_answer_only_tokens_for_them_of_who_may_read(
+    servers: InstalledWebhook, cluster_api: ClusterApi, account: str, audiences: list[str] | None, code: int
+) -> None:
+    path = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/{account}/token"
+    status, answer = cluster_api.post(path, {"spec": {"audiences": audiences, "expirationSeconds": 600}})
+    assert status == 201, answer
+    headers = {"X-Reviews-Token": answer["status"]["token"]}
+    address = f"http://127.0.0.1:{servers.health_port}/reviews?limit=1"
+    async with aiohttp.ClientSession() as session, session.get(address, headers=headers) as answered:
+        assert answered.status == code

@@ -273,6 +273,15 @@ def canary(world: World) -> None:
     world.put(*(one for one in rendered if one["kind"].endswith("WebhookConfiguration") or one["kind"] == "Service"))
 
 
+def killed_session(world: World) -> None:
+    """The webhooks of `jobgate dev`, whose session has ended a minute ago. They also overlap with ours."""
+    canary(world)
+    for kind in ("Mutating", "Validating"):
+        configuration = world.get(f"{kind}WebhookConfiguration", "canary")
+        until = world.now - timedelta(minutes=1)
+        configuration["metadata"]["annotations"] = {"jobgate.dev/dev-until": until.isoformat()}
+
+
 def old_api_server(world: World) -> None:
     world.version = "v1.29.14-gke.1"
 
@@ -338,6 +347,7 @@ FAULTS: Mapping[str, Planted] = {
     "a namespace with jobs has opted out": Planted("namespace-opted-out", f"contains {DIJOBS}", opted_out, round=Round.FIRST),
     "an operator has a webhook of its own": Planted("other-webhook", "also has rules for jobs.batch.volcano.sh", lambda world: _foreign(world, "operator-admission", namespace=SYSTEM, name=SERVICE), round=Round.FIRST),
     "another installation serves the same namespaces": Planted("installations-overlap", "dijobs.diengine.opendilab.org, jobflows.flow.volcano.sh, jobs.batch.volcano.sh and 3 more are also served by installation canary, in default", canary),
+    "a session of a developer was killed": Planted("dev-session-killed", "not renewed since 2", killed_session),
     "a CRD is another installation's": Planted("crd-of-another-installation", "in namespace canary-system", crd("metadata labels jobgate.dev/installation-namespace", "canary-system")),
     "a webhook of others calls nobody": Planted("other-webhook-dead", f"services/gone in {TEAM}", dead_webhook, round=Round.FIRST),
     "the Service is gone": Planted("service-missing", f"services/{SERVICE} in {SYSTEM}", gone("Service", SERVICE, SYSTEM), round=Round.SECOND),

@@ -1,69 +1,70 @@
 """The steps of the action for GitHub, in bash as a runner calls them: what they install, print and return."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
-from shlex import quote
 
 import pytest
 import yaml
 
+from jobgate import __version__
+from tests.installation.wheels import locked_wheels, make_dist
+
 _ROOT = Path(__file__).parents[2]
-_STEPS = yaml.safe_load((_ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
-#: Instead of `python -m venv`: an environment with this jobgate, and with a pip that records its arguments.
-_PYTHON = f"""#!/bin/sh
-mkdir -p "$3/bin"
-printf '#!/bin/sh\\necho "$@" > "$RUNNER_TEMP/pip"\\n' > "$3/bin/pip"
-printf '#!/bin/sh\\nexec {quote(sys.executable)} -m jobgate "$@"\\n' > "$3/bin/jobgate"
-chmod +x "$3/bin/pip" "$3/bin/jobgate"
-"""
+_STEPS = [
+    step
+    for step in yaml.safe_load((_ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    if "run" in step
+]
 _JOB = (_ROOT / "examples/dijob/minimal.yaml").read_text(encoding="utf-8")
 _WRONG = _JOB.replace("replicas: 2", "replicas: -2")
 
 
+@pytest.fixture(scope="module")
+def temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a runner in which the action has installed itself."""
+    folder = tmp_path_factory.mktemp("temp")
+    done = step(0, folder, VERSION="", PIP_FIND_LINKS=str(locked_wheels(tmp_path_factory.mktemp("locked"))))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.fixture
-def runner(tmp_path: Path) -> Path:
+def runner(temp: Path, tmp_path: Path) -> Path:
     """Return the folder of a runner, with a workspace that has an allowed and a denied job."""
-    for folder in ("bin", "temp", "workspace/jobs"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "bin/python").write_text(_PYTHON)
-    (tmp_path / "bin/python").chmod(0o755)
+    (tmp_path / "workspace/jobs").mkdir(parents=True)
+    (tmp_path / "temp").symlink_to(temp)
     (tmp_path / "workspace/jobs/good.yaml").write_text(_JOB)
     (tmp_path / "workspace/jobs/bad.yaml").write_text(_WRONG)
     return tmp_path
 
 
-def run(runner: Path, **inputs: str) -> tuple[int, list[str]]:
-    """Run all steps with these inputs, and return the exit status and the lines of the last one."""
-    given = {"command": "review", "arguments": "", "version": ""} | inputs
+def step(index: int, temp: Path, workspace: Path = _ROOT, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run a step with its variables: pip has no index, and the Python is this one."""
     environment = {
-        **os.environ,
-        "PATH": f"{runner}/bin:{os.environ['PATH']}",
-        "PYTHONPATH": str(_ROOT),
-        "RUNNER_TEMP": str(runner / "temp"),
-        "GITHUB_ACTION_PATH": "/action",
-        "GITHUB_STEP_SUMMARY": str(runner / "summary.md"),
-        "GITHUB_OUTPUT": str(runner / "output"),
+        "HOME": str(Path.home()),
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PIP_NO_INDEX": "1",
+        "RUNNER_TEMP": str(temp),
+        "GITHUB_ACTION_PATH": str(_ROOT),
     }
-    answer = None
-    for step in (each for each in _STEPS if "run" in each):
-        own = {
-            name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")] for name, value in step["env"].items()
-        }
-        answer = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=runner / "workspace",
-            env=environment | own,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        if answer.returncode:
-            break
-    assert answer is not None
-    return answer.returncode, answer.stdout.splitlines()
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", _STEPS[index]["run"]],
+        cwd=workspace,
+        env=environment | variables,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def run(runner: Path, command: str = "review", arguments: str = "") -> tuple[int, list[str]]:
+    """Run the command with these inputs, and return the exit status and the lines of its output."""
+    outputs = {"GITHUB_STEP_SUMMARY": str(runner / "summary.md"), "GITHUB_OUTPUT": str(runner / "output")}
+    inputs = {"COMMAND": command, "ARGUMENTS": arguments}
+    done = step(1, runner / "temp", runner / "workspace", **outputs, **inputs)
+    return done.returncode, done.stdout.splitlines()
 
 
 def test_a_denied_job_is_an_annotation_and_a_row_of_the_summary(runner: Path) -> None:
@@ -98,7 +99,20 @@ def test_another_command_is_refused_with_an_annotation(runner: Path) -> None:
     assert lines[0].startswith("::error::command must be one of: review, ")
 
 
-@pytest.mark.parametrize(("version", "wanted"), [("", "/action[cel]"), ("1.2.3", "jobgate[cel]==1.2.3")])
-def test_the_version_of_the_action_or_another_one_is_installed(runner: Path, version: str, wanted: str) -> None:
-    run(runner, version=version, arguments="jobs/good.yaml")
-    assert (runner / "temp/pip").read_text().split()[-1] == wanted
+def test_all_inputs_reach_the_steps() -> None:
+    inputs = {name: value for each in _STEPS for name, value in each["env"].items()}
+    assert inputs == {name: f"${{{{ inputs.{name.lower()} }}}}" for name in ("VERSION", "COMMAND", "ARGUMENTS")}
+
+
+@pytest.mark.parametrize(("version", "status"), [(__version__, 0), ("1.2.3", 1)])
+def test_another_version_is_installed_from_the_index(tmp_path: Path, version: str, status: int) -> None:
+    links = f"{make_dist(tmp_path / 'dist')} {locked_wheels(tmp_path / 'locked')}"
+    done = step(0, tmp_path, VERSION=version, PIP_FIND_LINKS=links, GITHUB_ACTION_PATH="/nonexistent")
+    assert done.returncode == status, done.stderr
+    assert status == 0 or "No matching distribution found for jobgate[cel]==1.2.3" in done.stderr
+    assert (tmp_path / "jobgate/bin/jobgate").exists() == (status == 0)
+
+
+def test_rules_in_cel_are_checked(temp: Path) -> None:
+    assert (temp / "jobgate/bin/crdgen").exists()
+    subprocess.run([temp / "jobgate/bin/python", "-c", "import cel_expr_python"], check=True)

@@ -12,6 +12,7 @@ from jobgate.configured.catalogue import installable, kinds_of, named_in_catalog
 from jobgate.installation import Installation, objects
 from jobgate.installation.chart import chart
 from jobgate.installation.definitions import definition
+from jobgate.installation.installation import RESOURCES
 from jobgate.installation.kustomize import key_of
 from jobgate.kinds import installed
 from tests.versions import CREW
@@ -48,8 +49,8 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "pod_annotations": {"a.example.com/b": "true"},
         "pod_security_context": {"fsGroup": 7, "supplementalGroups": [1, 2]},
         "security_context": {"capabilities": {"add": ["NET_BIND_SERVICE"]}},
-        "server_args": ("--limit=review-time=2",),
-        "server_env": ({"name": "A", "value": "1"},),
+        "extra_args": {"webhook": ("--limit=review-time=2",), "certificates": ("--log={{ x }}",)},
+        "extra_env": {component: ({"name": "A", "value": component},) for component in RESOURCES},
         "disruption_budgets": False,
         "timeout_seconds": 7,
         "failure_policies": {"mxjobs.mxnet.mlkube.io": "Ignore"},

@@ -243,6 +243,10 @@ def test_each_deployment_has_a_network_policy_of_its_own(choices: dict[str, Any]
         (["--forgetful-writer=admin"], "forgetful_writers[0]: String should match pattern"),
         (["--kind-settings=mxjobs.mxnet.mlkube.io=/nowhere"], "cannot be read"),
         (["--check"], "--output-dir"),
+        (
+            ["--output-dir=/nowhere", "--replicas=3", "--no-crd"],
+            "--output-dir writes files for all choices, and cannot be used with --replicas, --crd",
+        ),
     ],
 )
 def test_a_wrong_option_is_answered_with_what_is_wrong(options: list[str], message: str) -> None:

@@ -1,8 +1,6 @@
 """The image: what its Dockerfile says, and its steps carried out in a folder: an engine is not needed."""
 
-import hashlib
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -16,11 +14,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from controlplane.cache import cache_folder
 from controlplane.plane import reserve_port
 from controlplane.waiting import wait_for
 from controlplane.webhook import jobgate
 from jobgate.installation.installation import USER
+from tests.installation.wheels import locked_wheels, pip
 
 #: Starts a command as the kubelet starts the container: everything is read-only, and the user is another one. Takes the
 #: folder of the packages, that of Python, one more to read, the user, and the command; root alone may mount.
@@ -87,7 +85,10 @@ def test_what_is_installed_is_checked_by_its_hash() -> None:
 
 @pytest.mark.parametrize(
     "package",
-    tomllib.loads(Path("pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"],
+    [
+        "crdgen",
+        *tomllib.loads(Path("pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"],
+    ],
 )
 def test_each_package_gets_into_the_image(package: str) -> None:
     assert f"{package} {package}" in said(stages()[1], "COPY")
@@ -107,9 +108,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder `/app` of the image, made by the commands of its first stage. Downloads are kept for the next time."""
     _, build, _ = stages()
     folder = tmp_path_factory.mktemp("image")
-    download, install = said(build, "RUN")
-    lock = hashlib.sha256(Path("requirements.lock").read_bytes() + sys.version.encode()).hexdigest()[:16]
-    wheels = cache_folder(os.environ) / "image" / lock
+    _, install = said(build, "RUN")
     source = folder / "src"
     source.mkdir()
     for rest in said(build, "COPY"):
@@ -119,10 +118,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 shutil.copytree(name, source / to, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(name, source / to)
-    if not wheels.exists():
-        _pip(download, folder, folder / "wheels")
-        wheels.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(folder / "wheels", wheels, dirs_exist_ok=True)
+    wheels = locked_wheels(folder / "wheels")
     _pip(install, folder, wheels)
     return folder / "app"
 
@@ -132,18 +128,7 @@ def _pip(command: str, folder: Path, wheels: Path) -> None:
     places = {"/wheels": str(wheels), "/app": str(folder / "app")}
     program, *arguments = (places.get(word, word) for word in shlex.split(command))
     assert program == "pip"
-    quiet = ["--quiet", "--disable-pip-version-check"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", *arguments, *quiet],
-        cwd=folder / "src",
-        check=True,
-        timeout=550,
-        env=_environment(),
-    )
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    pip(*arguments, folder=folder / "src")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +10,9 @@ import jsonpatch
 import pytest
 from msgspec.structs import replace
 
+from crdgen import CustomResource, Model, Names, Version
 from crdgen.cel.engine import evaluate_untyped
+from jobgate.api import Fault, Fill, Place, bind, says
 from jobgate.installation import Installation, objects
 from jobgate.installation.tree import resolve
 from jobgate.installation.twins import Twins
@@ -17,7 +20,7 @@ from jobgate.jobs.context import Context
 from jobgate.jobs.kind import JobKind, job_kinds
 from jobgate.kinds import installed
 from tests.corpus import BROKEN, GOOD, jobs, name_of
-from webhook import Cause, Operation
+from webhook import Cause, Draft, Operation, rule
 from webhook.review import _findings, defaulted
 
 KINDS = {(kind.gvk.api_version, kind.kind): kind for kind in job_kinds(installed())}
@@ -141,9 +144,11 @@ def verdicts(kind: JobKind, job: dict[str, Any]) -> tuple[set[str], set[str]]:
     found = [*_findings(kind, defaulted(kind, job, context).value, context, ratchets=False)]
     variables = {"objects": [job]}
     denied = set()
-    for variable in resolve(twins.variables()[1:], Installation()):
+    _, faulty, *texts_of = resolve(twins.variables(), Installation())
+    for variable in texts_of:
         (texts,) = evaluate_untyped(variable["expression"], {"variables": variables, "oldObject": None})
         denied |= {variable["name"]} if texts else set()
+    assert evaluate_untyped(faulty["expression"], {"variables": variables, "oldObject": None}) == [bool(denied)]
     return {rule for rule, finding in found if isinstance(finding, Cause)}, denied
 
 
@@ -221,3 +226,39 @@ def test_the_limit_of_pods_is_that_of_the_installation() -> None:
     installation = Installation(policies=True, failure_policy="Ignore", job_pods=77)
     policies = [item for item in objects(installed(), installation) if "policies" not in item["kind"]]
     assert " > 77 " in str([item for item in policies if item["kind"] == "ValidatingAdmissionPolicy"])
+
+
+class Database(Model):
+    """A kind without tasks."""
+
+    storage: str | None = None
+    replicas: int = 1
+    min_replicas: int | None = None
+
+
+@says(Fill(Place.JOB, "spec.storage", '"10Gi"'))
+def databases_have_storage(database: Draft, _: Any) -> None:
+    """A default."""
+    if (spec := database.at("spec")) is not None:
+        spec.setdefault("storage", "10Gi")
+
+
+@rule("replicas", "min_replicas")
+@says(Fault("min_replicas", "$(it) > $(replicas)"), Fault("tasks.name"))
+def minimum_is_at_most_the_replicas(_: Any, __: Any) -> Iterator[Cause]:
+    """The minimum must not be greater. A second sentence."""
+    yield from ()
+
+
+def test_a_kind_without_tasks_has_policies() -> None:
+    resource = CustomResource(
+        group="example.com", names=Names(kind="Database"), versions=(Version("v1", spec=Database),)
+    )
+    twins = Twins(bind(resource, defaults=(databases_have_storage,), rules=(minimum_is_at_most_the_replicas,)))
+    assert evaluated(twins.patch, {"spec": {}}) == [{"op": "add", "path": "/spec/storage", "value": "10Gi"}]
+    databases: list[dict[str, Any]] = [{}, {"spec": 5}, {"spec": {}}, {"spec": {"storage": "1Gi"}}]
+    assert [evaluated(twins.needs, database) for database in databases] == [True, True, True, False]
+    _, _, texts = resolve(twins.variables(), Installation())
+    faulty, fine = ({"spec": {"replicas": 1, "minReplicas": minimum}} for minimum in (2, 1))
+    found = evaluate_untyped(texts["expression"], {"variables": {"objects": [faulty, fine]}})
+    assert found == [["spec.minReplicas: The minimum must not be greater"], []]

@@ -60,6 +60,11 @@ class Limits:
     unused_time: float = 10.0
     keepalive: float = 120.0
 
+    @property
+    def held(self) -> int:
+        """The maximum of bytes of bodies that are held at once."""
+        return self.buffered + self.small * self.in_flight
+
 
 #: The limits of the plain port: for probes of the kubelet and one or two scrapers.
 PROBES = Limits(body=0, connections=100, connections_per_address=20, header_time=5.0, keepalive=60.0)

@@ -63,11 +63,11 @@ function cards(health) {
 /** @param {import("./types.js").Replica[]} replicas */
 function servers(replicas) {
   return table("Replicas", ["Replica", "State", "Requests", "Reviews", "Caches", "Certificate"], replicas.map((one) => [
-    h("div", {}, h("strong", {}, one.name), h("p", { class: "muted" }, `${one.node || "no node"}, up ${duration((Date.now() - Date.parse(one.started)) / 1000)}, ${many(one.restarts, "restart")}`)),
+    h("div", {}, h("strong", {}, one.name), h("p", { class: "muted" }, `${one.node || "no node"}${one.started ? `, up ${duration((Date.now() - Date.parse(one.started)) / 1000)}` : ""}, ${many(one.restarts, "restart")}`)),
     one.ready ? badge("ready") : badge("pending", `${one.phase}, not ready`),
     one.requests === null ? "unknown" : h("div", {}, one.requests.toLocaleString("en"), h("p", { class: "muted" }, `${one.inFlight ?? "?"} in flight, ${one.connections ?? "?"} connections`)),
     h("div", {}, badge(one.reviews.state === "streaming" ? "ready" : "warned", one.reviews.state), one.reviews.message && h("p", { class: "muted" }, one.reviews.message)),
-    h("div", {}, ...one.caches.map((cache) => h("p", { title: cache.resource }, `${cache.resource.split(".")[0]}: ${duration(cache.ageSeconds)} old`, cache.unkept > 0 && `, ${cache.unkept} not kept`))),
+    h("div", {}, ...one.caches.map((cache) => h("p", { title: cache.resource }, `${cache.resource.split(".")[0]}: ${cache.ageSeconds === null ? "never read" : `${duration(cache.ageSeconds)} old`}`, cache.unkept > 0 && `, ${cache.unkept} not kept`))),
     one.certificateGeneration === null ? "unknown" : `generation ${one.certificateGeneration}`]));
 }
 
@@ -92,23 +92,22 @@ function histogram({ count, sumSeconds, buckets }) {
  * @param {number} now
  */
 function rotation(all, now) {
-  const times = all.generations.flatMap((one) => [Date.parse(one.notBefore), Date.parse(one.notAfter)]);
-  const from = Math.min(now, ...times) - DAY, to = Math.max(now, ...times) + DAY, width = 640, row = 30;
+  const dated = all.generations.map((one) => ({ ...one, from: Date.parse(one.notBefore ?? ""), to: Date.parse(one.notAfter ?? "") })).filter((one) => one.from <= one.to);
+  const from = Math.min(now, ...dated.map((one) => one.from)) - DAY, to = Math.max(now, ...dated.map((one) => one.to)) + DAY;
+  const width = 640, row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
   const x = (/** @type {number} */ time) => (time - from) / (to - from) * width;
+  const day = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
   const mark = (/** @type {number} */ time, /** @type {string} */ text, /** @type {string} */ css, /** @type {number} */ y) => s("g", { class: css },
-    s("path", { d: `M${x(time)} 16V${all.generations.length * row + 20}` }), s("text", { x: x(time), y, "text-anchor": x(time) > width - 60 ? "end" : x(time) < 60 ? "start" : "middle" }, text));
-  const low = all.generations.length * row + 34, day = (/** @type {string} */ time) => time.slice(0, 10);
+    s("path", { d: `M${x(time)} 16V${low - 14}` }), s("text", { x: x(time), y, "text-anchor": x(time) > width - 60 ? "end" : x(time) < 60 ? "start" : "middle" }, text));
   return h("div", {},
-    h("p", {}, `Generation ${all.generation} is served, and renewed on ${day(all.renewal)}.`, all.next && ` Next: ${all.next.step}${all.next.why ? ` (${all.next.why})` : ""}.`),
-    h("ol", { class: "stages", "aria-label": "Stages of the rotation" }, ...all.stages.map((stage) => h("li", { class: stage.time ? "done" : "" }, h("strong", {}, stage.name), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : "not yet")))),
-    h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", viewBox: `0 0 ${width} ${low + 6}`, role: "img", "aria-label": all.generations.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.notBefore)} to ${day(one.notAfter)}`).join("; ") },
-      mark(now, "now", "today", 11), mark(Date.parse(all.renewal), `renewal ${day(all.renewal)}`, "renewal", low),
-      ...all.generations.map((one, at) => s("g", { class: `generation ${one.state}` },
-        s("rect", { x: x(Date.parse(one.notBefore)), y: 20 + at * row, width: Math.max(4, x(Date.parse(one.notAfter)) - x(Date.parse(one.notBefore))), height: 22, rx: 4 }),
-        s("text", { x: Math.min(x(Date.parse(one.notBefore)) + 8, width - 250), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.notAfter)}`))))),
-    all.problems.length > 0 && h("ul", { class: "why" }, ...all.problems.map((text) => h("li", {}, badge("warned", ""), text))),
-    table("Who trusts which generation", ["Called by", "Entries", "Trusts"], all.targets.map((one) => [one.name, one.entries, `${one.trustsGenerations.join(", ") || "none"}${one.foreignCAs ? ` and ${many(one.foreignCAs, "other CA")}` : ""}`])),
-    table("Who serves which generation", ["Address", "Serves"], all.served.map((one) => [one.address, one.fault ? badge("failed", one.fault) : one.generation === null ? "unknown" : `generation ${one.generation}`])));
+    h("p", {}, all.generation === null ? "No certificate is served." : `Generation ${all.generation} is served${renewal ? `, and renewed on ${day(renewal)}` : ""}.`),
+    h("ol", { class: "stages", "aria-label": "Stages of the last rotation" }, ...all.stages.map((stage) => h("li", { class: stage.time ? "done" : "" }, h("strong", {}, stage.name), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : "not yet")))),
+    h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", viewBox: `0 0 ${width} ${low + 6}`, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
+      ...dated.map((one, at) => s("g", { class: `generation ${one.state}` },
+        s("rect", { x: x(one.from), y: 20 + at * row, width: Math.max(4, x(one.to) - x(one.from)), height: 22, rx: 4 }),
+        s("text", { x: Math.min(x(one.from) + 8, width - 250), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.to)}`))),
+      mark(now, "now", "today", 11), renewal > 0 && mark(renewal, `renewal ${day(renewal)}`, "renewal", low))),
+    all.problems.length > 0 && h("ul", { class: "why" }, ...all.problems.map((text) => h("li", {}, badge("warned", ""), text))));
 }
 
 /** @param {import("./types.js").Doctor} doctor */

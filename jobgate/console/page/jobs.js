@@ -5,13 +5,13 @@ import { clock, duration, h, icon, many, show } from "./dom.js";
 import { graph } from "./graph.js";
 import { List } from "./list.js";
 import { closer } from "./now.js";
-import { badge, counts, empty, failure, section, table } from "./parts.js";
+import { badge, counts, empty, failure, renew, section, table } from "./parts.js";
 
 /** @typedef {import("./types.js").Job} Job */
 /** @typedef {import("./types.js").WholeJob} WholeJob */
 
 /** Jobs in the list; filters find the others. */
-const LIMIT = 500;
+const LIMIT = 1000;
 /** The state that stands for a phase of any kind's operator.
  * @type {[RegExp, string][]} */
 const STATES = [[/fail|abort|error/i, "failed"], [/succe|^complete/i, "succeeded"], [/run/i, "running"], [/./, "pending"]];
@@ -43,8 +43,7 @@ export function open(main, route) {
   }));
   const q = h("input", { type: "search", id: "search", placeholder: "Search names", "aria-label": "Search names" });
   const kind = h("select", { "aria-label": "Kind" }, h("option", { value: "" }, "All kinds"));
-  const namespace = h("input", { placeholder: "Namespace", "aria-label": "Namespace" });
-  const phases = h("input", { placeholder: "Phase", "aria-label": "Phase" });
+  const namespace = h("select", { "aria-label": "Namespace" }), phases = h("select", { "aria-label": "Phase" });
   const total = h("span", { class: "muted", id: "total" }), banner = h("div"), body = h("div", { class: "rest" });
   const detail = h("aside", { "aria-label": "Job", tabindex: -1 });
 
@@ -56,6 +55,8 @@ export function open(main, route) {
       const answer = await get(`/api/jobs?${query}`);
       if (turn !== asked) return;
       jobs = new Map(answer.items.map((job) => [key(job), job]));
+      renew(namespace, "All namespaces", answer.items.map((job) => job.namespace));
+      renew(phases, "All phases", answer.items.map((job) => job.phase));
       if (kind.options.length === 1) kind.append(...answer.kinds.map((one) => h("option", { value: one.plural }, one.kind)));
       const unseen = answer.kinds.filter((one) => one.watch === "failed");
       show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.reason})`).join(", ")}.`));

@@ -24,6 +24,7 @@ export class List {
     /** @type {Map<string, {row: HTMLElement, item: T}>} */
     this.rows = new Map();
     this.current = "";
+    this.height = 34;
     this.space = h("div", { class: "space", role: "presentation" });
     this.root = h("div", {
       class: `list ${options.css}`, role: "listbox", tabindex: 0, "aria-label": options.label,
@@ -36,11 +37,6 @@ export class List {
     }, this.space);
     this.resized = new ResizeObserver(() => this.draw(true));
     this.resized.observe(this.root);
-  }
-
-  /** The height of a row, from the style sheet: it is another at phone width. */
-  get height() {
-    return parseFloat(getComputedStyle(this.root).getPropertyValue("--row")) || 32;
   }
 
   /**
@@ -60,8 +56,12 @@ export class List {
   /** Draw the rows in view.
    * @param {boolean} [resized] */
   draw(resized) {
+    if (resized) {
+      // The style sheet knows the height of a row: it is another at phone width.
+      this.height = parseFloat(getComputedStyle(this.root).getPropertyValue("--row")) || this.height;
+      this.space.style.height = `${this.items.length * this.height}px`;
+    }
     const { key, cells } = this.options, height = this.height;
-    if (resized) this.space.style.height = `${this.items.length * height}px`;
     const from = Math.max(0, Math.floor(this.root.scrollTop / height) - MARGIN);
     const to = Math.ceil((this.root.scrollTop + this.root.clientHeight) / height) + MARGIN;
     const shown = new Map();
@@ -69,10 +69,10 @@ export class List {
       const id = key(item), old = this.rows.get(id), index = from + offset;
       const row = old?.row ?? h("div", { role: "option", id: this.prefix + id });
       if (old?.item !== item) show(row, ...cells(item));
+      const state = { "aria-posinset": index + 1, "aria-setsize": this.items.length, "aria-selected": id === this.current };
+      for (const [name, value] of Object.entries(state))
+        if (row.getAttribute(name) !== String(value)) row.setAttribute(name, String(value));
       row.style.transform = `translateY(${index * height}px)`;
-      row.setAttribute("aria-posinset", String(index + 1));
-      row.setAttribute("aria-setsize", String(this.items.length));
-      row.setAttribute("aria-selected", String(id === this.current));
       shown.set(id, { row, item });
     });
     for (const [id, { row }] of this.rows) if (!shown.has(id)) row.remove();

@@ -49,6 +49,7 @@ async function go() {
     if (turn !== opening) return;
     main.className = route.page;
     live.className = "live";
+    live.textContent = "";
     document.title = `${route.page[0]?.toUpperCase()}${route.page.slice(1)} · jobgate`;
     current = { name: route.page, page: open(main, parse()) };
   } catch (error) {

@@ -3,7 +3,7 @@
 import { get, stream } from "./api.js";
 import { announce, clock, h, icon, many, show } from "./dom.js";
 import { List } from "./list.js";
-import { annotated, badge, causes, diff, empty, failure, gotoLine, section } from "./parts.js";
+import { annotated, badge, causes, diff, empty, failure, gotoLine, renew, section } from "./parts.js";
 
 /** @typedef {import("./types.js").Review} Review */
 /** @typedef {import("./types.js").WholeReview} WholeReview */
@@ -11,7 +11,7 @@ import { annotated, badge, causes, diff, empty, failure, gotoLine, section } fro
 /** Reviews that the page keeps. */
 const KEPT = 10000;
 /** Milliseconds between two updates of the list, and between two announcements. */
-const UPDATE = 120, ANNOUNCE = 5000;
+const UPDATE = 200, ANNOUNCE = 5000;
 const VERDICTS = ["denied", "warned", "patched", "allowed", "later"];
 
 /** The reviews outlive the page: who comes back finds them. */
@@ -20,7 +20,10 @@ const store = {
   reviews: [],
   /** @type {import("./types.js").Source[]} */
   replicas: [],
+  /** @type {number | null} reviews that the servers dropped before we read them; null: some */
   missed: 0,
+  /** What there is to filter by. */
+  values: { kind: new Set([""]), namespace: new Set([""]), user: new Set([""]) },
   /** @type {unknown} */
   error: null,
   loaded: false,
@@ -29,6 +32,13 @@ const store = {
 };
 /** @type {(() => void) | null} stops what `start` began */
 let stop = null;
+
+/** Note what new reviews can be filtered by.
+ * @param {Review[]} reviews */
+function noted(reviews) {
+  for (const review of reviews) for (const name of /** @type {const} */ (["kind", "namespace", "user"])) store.values[name].add(review[name]);
+  return reviews;
+}
 
 async function start() {
   stop?.();
@@ -49,13 +59,13 @@ async function start() {
 async function load(going) {
   /** @type {import("./types.js").Reviews} */
   const first = await get("/api/reviews?limit=500");
-  store.reviews = first.items;
+  store.reviews = noted(first.items);
   store.replicas = first.replicas;
   store.loaded = true;
   const older = async () => {
     for (let page = first, last; page.more && store.reviews.length < KEPT && going() && (last = page.items.at(-1));) {
       page = await get(`/api/reviews?limit=1000&before=${last.id}`);
-      store.reviews = [...store.reviews, ...page.items].slice(0, KEPT);
+      store.reviews = [...store.reviews, ...noted(page.items)].slice(0, KEPT);
       store.changed();
     }
   };
@@ -67,9 +77,10 @@ function follow() {
   let fresh = [], denied = 0, spoken = 0, waits = 0;
   const flush = () => {
     waits = 0;
-    const known = new Set(store.reviews.slice(0, fresh.length + 1000).map((review) => review.id));
-    const added = new Map(fresh.filter((review) => !known.has(review.id)).map((review) => [review.id, review]));
-    store.reviews = [...[...added.values()].reverse(), ...store.reviews].slice(0, KEPT);
+    // After a restart of the console the same reviews come with other ids: the newer replace the older.
+    const added = new Map(noted(fresh).map((review) => [review.key ?? review.id, review]));
+    const kept = store.reviews.filter((review) => !added.has(review.key ?? review.id));
+    store.reviews = [...added.values(), ...kept].sort((a, b) => b.id - a.id).slice(0, KEPT);
     fresh = [];
     store.changed();
     if (denied && Date.now() - spoken > ANNOUNCE) {
@@ -82,7 +93,7 @@ function follow() {
       fresh.push(data);
       denied += Number(data.verdict === "denied");
       waits ||= setTimeout(flush, UPDATE);
-    } else if (event === "missed") store.missed += data.count || 1;
+    } else if (event === "missed") store.missed = data.count && store.missed !== null ? store.missed + data.count : null;
     else if (event === "replicas") store.replicas = data;
     if (event !== "review") store.changed();
   }, (error) => {
@@ -138,7 +149,7 @@ export function open(main, route) {
   const fill = () => {
     for (const [name, input] of Object.entries(inputs)) {
       const value = query.get(name) ?? "";
-      if (name === "kind" && value && !choices(kind).includes(value)) kind.append(h("option", {}, value));
+      if (name === "kind" && value) renew(kind, "All kinds", [value]);
       input.value = value;
     }
     for (const box of boxes) box.checked = query.getAll("verdict").includes(box.value);
@@ -155,13 +166,13 @@ export function open(main, route) {
       return fits && (!wanted.length || wanted.includes(review.verdict));
     });
     labels.forEach((label, at) => { /** @type {Element} */ (label.lastChild).textContent = String(tally[VERDICTS[at] ?? ""] ?? 0); });
-    renew(kind, "All kinds", store.reviews.map((review) => review.kind));
-    renew(options.namespace, "", store.reviews.map((review) => review.namespace));
-    renew(options.user, "", store.reviews.map((review) => review.user));
+    renew(kind, "All kinds", [...store.values.kind]);
+    renew(options.namespace, "", [...store.values.namespace]);
+    renew(options.user, "", [...store.values.user]);
     rule.hidden = !rule.value;
     show(rule, `rule ${rule.value} ✕`);
     const silent = store.replicas.filter((replica) => replica.state !== "streaming");
-    show(banner, store.error !== null && failure(store.error, start), store.missed > 0 && h("p", { class: "banner" }, icon("warned"), `${many(store.missed, "review")} could not be shown: there were more than the servers keep.`),
+    show(banner, store.error !== null && failure(store.error, start), store.missed !== 0 && h("p", { class: "banner" }, icon("warned"), `${store.missed ? many(store.missed, "review") : "Some reviews"} could not be shown: there were more than the servers keep.`),
       silent.length > 0 && h("p", { class: "banner" }, icon("warned"), `No reviews from ${silent.map((one) => `${one.name} (${one.message || one.state})`).join(", ")}.`));
     total.textContent = items.length === store.reviews.length ? many(items.length, "review") : `${many(items.length, "review")} of ${store.reviews.length.toLocaleString("en")}`;
     list.set(items);
@@ -205,22 +216,6 @@ export function open(main, route) {
     },
     close() { stop?.(); store.changed = () => {}; },
   };
-}
-
-/** @param {HTMLSelectElement | HTMLDataListElement} node */
-const choices = (node) => [...node.options].map((option) => option.value);
-
-/**
- * @param {HTMLSelectElement | HTMLDataListElement} node
- * @param {string} all
- * @param {string[]} values
- */
-function renew(node, all, values) {
-  const wanted = [...new Set(values)].filter(Boolean).sort().slice(0, 200);
-  if (wanted.every((value) => choices(node).includes(value)) && node.options.length) return;
-  const value = node instanceof HTMLSelectElement ? node.value : "";
-  show(node, ...(all ? [h("option", { value: "" }, all)] : []), ...[...new Set([...wanted, ...(value ? [value] : [])])].map((text) => h("option", { value: text }, text)));
-  if (node instanceof HTMLSelectElement) node.value = value;
 }
 
 /** @param {() => void} close */

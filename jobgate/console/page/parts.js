@@ -149,3 +149,17 @@ export function diff(lines) {
         h("span", { class: "number", "aria-hidden": "true" }, line.sign),
         words[line.sign] && h("span", { class: "hidden" }, words[line.sign]), yamlLine(line.text))));
 }
+
+/**
+ * Offer values in a list of choices; what is chosen stays.
+ * @param {HTMLSelectElement | HTMLDataListElement} node
+ * @param {string} all what stands for every value, or empty
+ * @param {string[]} values
+ */
+export function renew(node, all, values) {
+  const value = node instanceof HTMLSelectElement ? node.value : "", old = [...node.options].map((option) => option.value);
+  const wanted = [...new Set([...values, value])].filter(Boolean).sort().slice(0, 200);
+  if (old.length && wanted.every((one) => old.includes(one))) return;
+  node.replaceChildren(...(all ? [h("option", { value: "" }, all)] : []), ...wanted.map((text) => h("option", { value: text }, text)));
+  if (node instanceof HTMLSelectElement) node.value = value;
+}

@@ -1,6 +1,6 @@
 // Try: YAML of any kind; the verdict, what would be changed, and what each pod will be, as one types.
 
-import { post } from "./api.js";
+import { post, Refused } from "./api.js";
 import { complete } from "./complete.js";
 import { announce, h, many, show } from "./dom.js";
 import { badge, causes, diff, empty, failure, section, table } from "./parts.js";
@@ -83,7 +83,9 @@ export function open(main) {
       const said = trial.objects.map((/** @type {{name: string, verdict: string}} */ one) => `${one.name} ${one.verdict}`).join(", ");
       if (said !== spoken) announce(spoken = said);
     } catch (error) {
-      if (!signal.aborted) show(results, failure(error, review));
+      if (signal.aborted) return;
+      if (error instanceof Refused && error.status === 429) return soon();
+      show(results, failure(error, review));
     }
   };
   show(main, h("h1", { class: "hidden" }, "Try"), h("div", { class: "pane" },
@@ -95,7 +97,7 @@ export function open(main) {
     cm.lineNumbers(), cm.lintGutter(), cm.history(), cm.drawSelection(), cm.highlightActiveLine(), cm.highlightActiveLineGutter(), cm.highlightSpecialChars(),
     cm.indentUnit.of("  "), cm.indentOnInput(), cm.closeBrackets(), cm.yaml(), cm.syntaxHighlighting(COLOURS), LOOK,
     cm.autocompletion({ override: [complete], icons: false }), cm.keymap.of([...cm.completionKeymap, ...cm.lintKeymap, ...cm.historyKeymap, ...cm.defaultKeymap]),
-    cm.EditorView.contentAttributes.of({ "aria-label": "YAML to try" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) soon(); }),
+    cm.EditorView.contentAttributes.of({ "aria-label": "YAML to try", tabindex: "0" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) soon(); }),
   ] });
   review();
   return { update() {}, close() { clearTimeout(timer); asked.abort(); view.destroy(); } };

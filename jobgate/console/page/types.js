@@ -3,7 +3,7 @@
 /** @typedef {{rule: string, reason?: string, field: string, message: string, line?: number, column?: number}} Cause */
 /** @typedef {{sign: " " | "+" | "-" | "@", text: string}} DiffLine */
 /** @typedef {"denied" | "warned" | "patched" | "allowed" | "later"} Verdict */
-/** @typedef {{id: number, time: string, replica: string, phase: "mutate" | "validate", operation: string, dryRun:
+/** @typedef {{id: number, key?: string, time: string, replica: string, phase: "mutate" | "validate", operation: string, dryRun:
  *   boolean, kind: string, apiVersion: string, namespace: string, name: string, user: string, verdict:
  *   Verdict, milliseconds: number, operations: number, causes: Cause[], warnings: Cause[]}} Review */
 /** @typedef {Review & {yaml: string | null, yamlMissing: string, diff: DiffLine[] | null}} WholeReview */
@@ -34,15 +34,13 @@
 /** @typedef {{jobs: Audited[], reviewed: number, denied: number, left: number, notInstalled: string[], notListed: Unseen[]}} Audit */
 /** @typedef {{id: string, severity: string, where: string, what: string, fix: string}} Finding */
 /** @typedef {{healthy: boolean, findings: Finding[], notChecked: Unseen[]}} Doctor */
-/** @typedef {{resource: string, ageSeconds: number, unkept: number}} Cache */
-/** @typedef {{name: string, node: string, phase: string, ready: boolean, restarts: number, started: string, reviews:
+/** @typedef {{resource: string, ageSeconds: number | null, unkept: number}} Cache */
+/** @typedef {{name: string, node: string, phase: string, ready: boolean, restarts: number, started: string | null, reviews:
  *   {state: string, message: string}, connections: number | null, inFlight: number | null, requests: number |
  *   null, caches: Cache[], certificateGeneration: number | null}} Replica */
-/** @typedef {{number: number, state: string, notBefore: string, notAfter: string}} Generation */
-/** @typedef {{generation: number, renewal: string, generations: Generation[], stages: {name: string, time: string |
- *   null}[], served: {address: string, generation: number | null, fault: string}[], targets: {name: string,
- *   entries: number, trustsGenerations: number[], foreignCAs: number}[], problems: string[], next: {step:
- *   string, why: string} | null}} Certificates */
+/** @typedef {{number: number, state: string, notBefore?: string, notAfter?: string}} Generation */
+/** @typedef {{generation: number | null, renewal: string | null, generations: Generation[],
+ *   stages: {name: string, time: string | null}[], problems: string[]}} Certificates */
 /** @typedef {{count: number, sumSeconds: number, buckets: {le: number | null, count: number}[]}} Latency */
 /** @typedef {{time: string, namespace: string, replicas: Replica[] | null, latency: Latency | null, certificates:
  *   Certificates | null, problems: string[]}} Health */

@@ -1,11 +1,15 @@
 """One browser and one server of answers for all tests of a process."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.console.page.browser import Browser, started
-from tests.console.page.fake import Fake, serving
+from tools.page.browser import Browser, started
+from tools.page.fake import Fake, serving
+
+ANSWERS = Path(__file__).parent / "answers"
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +26,10 @@ def server() -> Iterator[Fake]:
 
 @pytest.fixture
 def fake(server: Fake) -> Fake:
-    """The server, with its usual answers."""
-    server.reset()
+    """The server, with the answers of `answers/`."""
+    answers = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ANSWERS.glob("*.json")}
+    job, review = answers["job"], answers["review"]
+    server.reset({**answers, f"reviews/{review['id']}": review})
+    name = "/".join(job["job"][key] for key in ("plural", "namespace", "name"))
+    server.events = {f"jobs/{name}/stream": [("job", job)]}
     return server

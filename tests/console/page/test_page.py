@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests.console.page.browser import NEEDS, PHONE, Browser
-from tests.console.page.fake import Fake
+from tools.page.browser import NEEDS, PHONE, Browser
+from tools.page.fake import Fake
 
 pytestmark = pytest.mark.needs(*NEEDS)
 
@@ -108,6 +108,14 @@ class TestNow:
         for item in (fake.answers["reviews"]["items"][0], review(REVIEW + 1), review(REVIEW + 1)):
             fake.push("reviews/stream", "review", item)
         browser.find("#total", "3 reviews")
+
+    def test_a_review_has_another_id_after_a_restart_of_the_console(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [review(1, key="webhook-1/1")]
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        fake.push("reviews/stream", "review", review(7, key="webhook-1/1"))
+        browser.find("[role=option]", "job-7")
+        assert browser.text("#total") == "1 review"
 
     def test_a_broken_stream_is_read_again(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin)
@@ -435,6 +443,7 @@ def test_shortcuts_are_listed_and_can_be_turned_off(browser: Browser, fake: Fake
     browser.find("[role=option]")
     browser.press("2")
     browser.find("nav [aria-current]", "Jobs")
+    browser.find("main.jobs")
     browser.press("/")
     assert browser.driver.switch_to.active_element.get_attribute("id") == "search"
     browser.press("3", Keys.ESCAPE)  # typed into the search

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.console.page.browser import NEEDS
 from tools.page import HERE, PAGE, type_errors, vendored
+from tools.page.browser import NEEDS
 
 pytestmark = pytest.mark.needs(*NEEDS)
 

@@ -7,7 +7,7 @@ from tests.differential.objects.result import Author, Result
 _TEXT = """# Local evaluation
 
 `crdgen.evaluate` prunes, defaults and validates an object as the API server does with a CRD's schema, CEL rules
-included (`pip install 'jobgate[cel]'`; without it rules are not run, and each is named). Objects of every schema that the tests generate
+included (with the extra `cel` of [jobgate or jobgate-crdgen](../how-to/get.md); without it rules are not run, and each is named). Objects of every schema that the tests generate
 are sent to both, as dry-run creates. Hypothesis draws them from the schema, valid and with mistakes, and from the
 model, dumped by Pydantic. `make test` compares a sample;
 `python -m tests.differential.objects --models tests.crdgen --models tests.crdgen.cli.shop` compares all and writes this page.

@@ -34,18 +34,27 @@ class Browser:
         self.driver = driver
         self.origin = ""
 
-    def open(self, origin: str, route: str = "now", *, size: tuple[int, int] = DESKTOP, dark: bool = False) -> None:
+    def open(
+        self,
+        origin: str,
+        route: str = "now",
+        *,
+        token: str = "secret",  # noqa: S107  # of the fake server
+        size: tuple[int, int] = DESKTOP,
+        dark: bool = False,
+    ) -> None:
         """Load a page with nothing kept from the one before, as a browser with this window and theme."""
         self.origin = origin
-        self.media(size, dark)
+        self.media(size, dark=dark)
         self.driver.get("about:blank")
         self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         self.problems()
         self.requests()
-        self.driver.get(f"{origin}/#token=secret")
+        self.driver.get(f"{origin}/#token={token}")
         self.go(route)
 
-    def media(self, size: tuple[int, int], dark: bool) -> None:
+    def media(self, size: tuple[int, int], *, dark: bool) -> None:
+        """Change the size of the window, and the theme of the system."""
         width, height = size
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -53,10 +62,12 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
     def go(self, route: str) -> None:
+        """Go to a route of the page that is loaded."""
         self.run("location.hash = arguments[0]", f"#/{route}")
-        self.find("main h1")
+        self.find(f"main.{route.partition('/')[0].partition('?')[0]} h1")
 
     def run(self, script: str, *arguments: Any) -> Any:
+        """Return what a script returns."""
         return self.driver.execute_script(script, *arguments)
 
     def find(self, selector: str, text: str = "") -> WebElement:
@@ -67,21 +78,26 @@ class Browser:
         )
 
     def all(self, selector: str) -> list[WebElement]:
+        """Return the elements that fit now."""
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def texts(self, selector: str) -> list[str]:
+        """Return the texts of the elements that fit now."""
         script = "return [...document.querySelectorAll(arguments[0])].map(n => n.textContent.trim())"
         found: list[str] = self.run(script, selector)
         return found
 
     def text(self, selector: str = "main") -> str:
+        """Return the text that is shown of an element."""
         return str(self.run("return document.querySelector(arguments[0]).innerText", selector))
 
-    def press(self, *keys: str) -> None:
-        """Press keys where the focus is."""
-        webdriver.ActionChains(self.driver).send_keys(*keys).perform()
+    def press(self, *keys: str, pause: float = 0.0) -> None:
+        """Press keys where the focus is, after a pause."""
+        webdriver.ActionChains(self.driver).pause(pause).send_keys(*keys).perform()
 
     def wait(self, ask: Callable[[], _Result | None], what: str) -> _Result:
+        """Return the first result that is not None."""
+
         def asked(_: object) -> _Result | None:
             try:
                 return ask()
@@ -98,7 +114,7 @@ class Browser:
         if not self.run("return 'axe' in window"):
             self.run((modules() / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
         results = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run({resultTypes: ['violations']}).then(done, e => done({error: String(e)}))"
+            "const done = arguments[0]; axe.run({resultTypes: ['violations']}).then(done, e => done(String(e)))"
         )
         return [
             f"{found['id']}: {node['html'][:200]} {node['failureSummary']}"
@@ -107,7 +123,7 @@ class Browser:
         ]
 
     def problems(self) -> list[str]:
-        """Return the errors of the console since the last call: exceptions, violations of the policy, failed requests."""
+        """Return the errors since the last call: exceptions, violations of the policy, failures."""
         return [entry["message"] for entry in self._log("browser")]
 
     def requests(self) -> list[str]:

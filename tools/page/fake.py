@@ -1,20 +1,19 @@
-"""A server that gives the page any answer: broken, hostile, huge, empty. The page's other tests have the real one."""
+"""A server that gives the page any answer: broken, hostile, huge, empty."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from tools.page import PAGE
 
-ANSWERS = Path(__file__).parent / "answers"
 #: The headers that the page must work with.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -39,21 +38,26 @@ class Fake:
         self.posted: list[tuple[str, Any]] = []
         self._open: list[tuple[str, asyncio.Queue[tuple[str, Any] | None]]] = []
         self._loop = asyncio.new_event_loop()
+        self._sending: Future[None] | None = None
         self.origin = ""
 
-    def reset(self) -> None:
-        """Give the usual answers again."""
-        self.answers = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ANSWERS.glob("*.json")}
-        job, review = self.answers["job"], self.answers["review"]
-        self.answers[f"reviews/{review['id']}"] = review
-        self.events = {
-            f"jobs/{job['job']['plural']}/{job['job']['namespace']}/{job['job']['name']}/stream": [("job", job)]
-        }
-        self.posted = []
+    def reset(self, answers: Mapping[str, Any]) -> None:
+        """Give other answers, and forget what was posted."""
+        self.answers, self.events, self.posted = dict(answers), {}, []
 
     def push(self, stream: str, event: str, value: Any) -> None:
         """Send an event to who reads a stream."""
         asyncio.run_coroutine_threadsafe(self._put(stream, (event, value)), self._loop).result()
+
+    def repeat(self, stream: str, events: Iterable[tuple[str, Any]], seconds: float) -> None:
+        """Send events to who reads a stream, one every so many seconds, in the background."""
+
+        async def send() -> None:
+            for event in events:
+                await self._put(stream, event)
+                await asyncio.sleep(seconds)
+
+        self._sending = asyncio.run_coroutine_threadsafe(send(), self._loop)
 
     def cut(self) -> None:
         """End all streams."""
@@ -122,6 +126,8 @@ def serving() -> Iterator[Fake]:
     try:
         yield fake
     finally:
+        if fake._sending:
+            fake._sending.cancel()
         fake._loop.call_soon_threadsafe(stop.set)
         thread.join()
         fake._loop.close()

@@ -1,0 +1,34 @@
+"""Prints each review in a line, without secret values."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import orjson
+
+from webhook.server.reviews import KeptReview, KeptReviews
+from webhook.text import line
+
+
+class PrintedReviews(KeptReviews):
+    """Reviews that are printed as soon as they are answered."""
+
+    def add(self, kept: KeptReview, milliseconds: float) -> None:
+        """Print a review."""
+        super().add(kept, milliseconds)
+        while self.mask():
+            pass
+        with suppress(OSError):  # who reads it has ended
+            print(time.strftime("%H:%M:%S"), shown(kept), flush=True)  # noqa: T201
+
+
+def shown(kept: KeptReview) -> str:
+    """Return the line of a review: verdict, phase, operation, object, duration, and the first cause or warning."""
+    review = orjson.loads(kept.to_json())
+    found = [*review["causes"], *review["warnings"]]
+    first = "  " + ": ".join(filter(None, (found[0]["field"], found[0]["message"]))) if found else ""
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    name = "/".join(filter(None, (review["namespace"], review["name"])))
+    what = f"{review['phase']} {review['operation']} {review['kind']} {name}{' (dry run)' if review['dryRun'] else ''}"
+    return line(f"{review['verdict']:<7} {what}  {review['milliseconds']:.1f} ms{first}{more}")
