@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -662,7 +661,7 @@ async def test_a_namespace_is_served_as_soon_as_the_selector_matches_and_no_long
 
 
 async def test_jobs_are_gone_through_once_for_all_namespaces_of_a_list() -> None:
-    cluster, passes = MemoryCluster(), list[AbstractSet[str]]()
+    cluster, passes = MemoryCluster(), list[Collection[str]]()
     for name in ("ada", "bob", "eve"):
         cluster.put(NAMESPACES, {"metadata": {"name": name, "namespace": ""}})
     territory = Territory(changed=passes.append)
