@@ -12,6 +12,7 @@ from jobgate.jobs.progress import Progress, RunPhase, TaskProgress, all_started
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.failures import failures_of, is_replaced, restarts_of
 from jobgate.runner.subject import Sight, Subject, TaskSeen, moment
+from jobgate.runner.uncreated import indices
 from webhook.values import labels_of, mapping, metadata_of, spec_of, text, whole
 
 #: The phases that a job passes one after the other until it has succeeded.
@@ -36,6 +37,8 @@ def _task(subject: Subject, sight: Sight, seen: TaskSeen) -> TaskProgress:
     newest = [pod for index, pod in seen.newest.items() if index < replicas and not seen.is_terminating]
     pods = [pod for pod in newest if pod.deleted is None]
     minimum = subject.tasks[seen.name].min_available
+    # Pods beyond a new size count until the Job controller has seen it.
+    counted = seen.count("succeeded") - indices(text(seen.status.get("completedIndexes")), replicas)
     failed, completed = seen.condition("Failed"), moment(seen.status.get("completionTime"))
     return TaskProgress(
         name=seen.name,
@@ -47,7 +50,7 @@ def _task(subject: Subject, sight: Sight, seen: TaskSeen) -> TaskProgress:
         ready_containers=sum(bool(container.get("ready")) for pod in pods for container in pod.containers),
         active=sum(pod.active for pod in pods),
         # A pod ends before its batch Job has counted it.
-        succeeded=min(max(seen.count("succeeded"), sum(pod.phase == "Succeeded" for pod in newest)), replicas),
+        succeeded=min(max(counted, sum(pod.phase == "Succeeded" for pod in newest)), replicas),
         failed=failures_of(seen),
         evicted=sum(pod.phase == "Failed" and pod.evicted for pod in pods),
         released=seen.batch is not None and not seen.suspended,

@@ -49,7 +49,8 @@ _CONTAINERS: Final = [
         "lastState": {"terminated": _ENDED},
     },
 ]
-_COUNTS: Final = ("active", "succeeded", "failed", "terminating", "failedIndexes", "startTime", "completionTime")
+_INDICES: Final = ("failedIndexes", "completedIndexes")
+_COUNTS: Final = ("active", "succeeded", "failed", "terminating", *_INDICES, "startTime", "completionTime")
 #: The fields that are read of each kind, beside metadata.
 _READ: Final[Mapping[str, Shape]] = {
     "Pod": {

@@ -126,13 +126,13 @@ def _short_since(batch: Mapping[str, Any]) -> datetime | None:
     if any(condition(status, kind) for kind in _ENDS):
         return None
     pods = sum(whole(status.get(field)) or 0 for field in ("active", "succeeded", "terminating"))
-    enough = pods + _indices(text(status.get("failedIndexes"))) >= (whole(spec.get("completions")) or 0)
+    enough = pods + indices(text(status.get("failedIndexes"))) >= (whole(spec.get("completions")) or 0)
     return None if enough else moment(status.get("startTime"))
 
 
-def _indices(intervals: str) -> int:
-    """Return the number of indices in a list such as `1,3-5`."""
-    return sum(int(last or first) - int(first) + 1 for first, last in _INTERVAL.findall(intervals))
+def indices(intervals: str, least: int = 0) -> int:
+    """Return the number of indices in a list such as `1,3-5`, from a least one on."""
+    return sum(max(0, int(last or first) + 1 - max(int(first), least)) for first, last in _INTERVAL.findall(intervals))
 
 
 def _newest(batch: Mapping[str, Any], observed: Observed) -> datetime:

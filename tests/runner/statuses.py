@@ -346,9 +346,7 @@ class Trial:
         elif self.kind == "TorchJob":
             spec["torchTaskSpecs"]["Worker"]["numTasks"] = size
         self.world.job["metadata"]["generation"] += 1
-        self.look()
-        # Until the Job controller has seen the new size, it counts pods beyond it.
-        self.world.kubernetes()
+        self.settle()
 
     def change(self, _: Object) -> None:
         """Change the image of a task, whether it has started or not: pods that run go on, and no other has the old."""

@@ -21,6 +21,10 @@ def test_a_status_equals_another_reading_of_the_pods(kind: str) -> None:
         assert len(Trial(kind, seed).run()) > 1
 
 
+def test_a_succeeded_pod_beyond_a_new_size_does_not_count() -> None:
+    assert len(Trial("DIJob", 170).run()) > 1
+
+
 def test_a_wrong_status_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DIJobRunner, "counts", lambda *_: {"replicas": 3, "readyReplicas": 4, "taskStatus": {}})
     with pytest.raises(AssertionError, match="readyReplicas"):

@@ -10,7 +10,7 @@ import pytest
 from jobgate.cluster import ApiError, Page, Resource
 from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.subject import Observed
-from jobgate.runner.uncreated import GRACE, PERIOD, UncreatedPods
+from jobgate.runner.uncreated import GRACE, PERIOD, UncreatedPods, indices
 from tests.runner.world import START, stamp
 
 SAID = 'Error creating: pods "train-work-1-" is forbidden: exceeded quota'
@@ -81,6 +81,14 @@ async def test_no_events_are_read_of_a_batch_job_that_lacks_no_pods(found: dict[
     events = Events(failed())
     assert await UncreatedPods(events).why("lab", Observed(LATE, [found])) == ("", None)
     assert events.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("intervals", "least", "expected"),
+    [("", 0, 0), ("1,3-5", 0, 4), ("1,3-5", 1, 4), ("1,3-5", 4, 2), ("1,3-5", 6, 0), ("none", 0, 0)],
+)
+def test_indices_are_counted(intervals: str, least: int, expected: int) -> None:
+    assert indices(intervals, least) == expected
 
 
 async def test_nothing_is_asked_of_pods_that_were_asked_for_a_moment_ago() -> None:

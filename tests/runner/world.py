@@ -262,6 +262,7 @@ class World:
         known = [pod for pod in failed if "counted" in pod or "finalizers" in pod["metadata"]]
         done = {index(pod) for pod in pods if phase(pod) == "Succeeded" and index(pod) < spec["completions"]}
         status |= {"failed": sum("counted" in pod or not per_index for pod in known), "succeeded": len(done)}
+        status["completedIndexes"] = ",".join(map(str, sorted(done)))
         none_left = spec.get("backoffLimitPerIndex") == 0
         given_up = {index(pod) for pod in failed if none_left or is_fatal(spec, pod, "FailIndex")}
         fatal = any(is_fatal(spec, pod) for pod in failed)

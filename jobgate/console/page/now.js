@@ -77,9 +77,10 @@ function follow() {
   let fresh = [], denied = 0, spoken = 0, waits = 0;
   const flush = () => {
     waits = 0;
-    const known = new Set(store.reviews.slice(0, fresh.length + 1000).map((review) => review.id));
-    const added = new Map(fresh.filter((review) => !known.has(review.id)).map((review) => [review.id, review]));
-    store.reviews = [...noted([...added.values()]).reverse(), ...store.reviews].slice(0, KEPT);
+    // After a restart of the console the same reviews come with other ids: the newer replace the older.
+    const added = new Map(noted(fresh).map((review) => [review.key ?? review.id, review]));
+    const kept = store.reviews.filter((review) => !added.has(review.key ?? review.id));
+    store.reviews = [...added.values(), ...kept].sort((a, b) => b.id - a.id).slice(0, KEPT);
     fresh = [];
     store.changed();
     if (denied && Date.now() - spoken > ANNOUNCE) {

@@ -3,7 +3,7 @@
 /** @typedef {{rule: string, reason?: string, field: string, message: string, line?: number, column?: number}} Cause */
 /** @typedef {{sign: " " | "+" | "-" | "@", text: string}} DiffLine */
 /** @typedef {"denied" | "warned" | "patched" | "allowed" | "later"} Verdict */
-/** @typedef {{id: number, time: string, replica: string, phase: "mutate" | "validate", operation: string, dryRun:
+/** @typedef {{id: number, key?: string, time: string, replica: string, phase: "mutate" | "validate", operation: string, dryRun:
  *   boolean, kind: string, apiVersion: string, namespace: string, name: string, user: string, verdict:
  *   Verdict, milliseconds: number, operations: number, causes: Cause[], warnings: Cause[]}} Review */
 /** @typedef {Review & {yaml: string | null, yamlMissing: string, diff: DiffLine[] | null}} WholeReview */

@@ -59,7 +59,7 @@ class ElasticJob:
         tasks: its elastic tasks.
         pools: pools that it draws on.
         since: time of its last step.
-        ready: whether all pods of that step have started, and none has succeeded.
+        ready: whether all pods of that step have started.
         leaving: what is counted of pods that were taken from it and may still be there.
         priority: jobs of a lower priority shrink first, of a higher one grow first.
         preemptible: whether it shrinks before all that are not.

@@ -38,14 +38,17 @@ def elastic_job(
         for batch in batches
         if whole(mapping(batch.get("status")).get("succeeded"))
     }
+    spans = [
+        Span(name, (pods or {}).get(name, {}), sizes[name], own.low, own.clamp(state.wishes.get(name, own.high)))
+        for name, own in bounds.items()
+    ]
+    if not ended.isdisjoint(sizes):  # nothing changes in it any more, and it has nothing to give
+        spans = [replace(span, low=span.size, wanted=span.size) for span in spans]
     return ElasticJob(
         key,
-        [
-            Span(name, (pods or {}).get(name, {}), sizes[name], own.low, own.clamp(state.wishes.get(name, own.high)))
-            for name, own in bounds.items()
-        ],
+        spans,
         since=moment(state.resized) or LONG_AGO,
-        ready=all(state.started.get(name) == size and name not in ended for name, size in sizes.items()),
+        ready=all(state.started.get(name) == size for name, size in sizes.items()),
     )
 
 

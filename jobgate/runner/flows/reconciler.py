@@ -47,7 +47,10 @@ class FlowReconciler:
     ) -> None:
         """Create a reconciler with empty caches. `add` queues a JobFlow."""
         self._territory, self._client, self._clock, self._add = territory, client, clock, add
-        self._flows = Informer(_FLOW, keep=slim, changed=lambda key: add((_PLURAL, *key)), room=Room(_ROOM))
+        self._flows = Informer(_FLOW, keep=slim, changed=self._flow_changed, room=Room(_ROOM))
+        # The JobFlows by the JobTemplates that they name, and these by JobFlow.
+        self._users: dict[Key, set[Key]] = {}
+        self._uses: dict[Key, set[Key]] = {}
         # JobTemplates are read when Jobs are created from them.
         self._templates: Informer[Any] = Informer(
             _TEMPLATE,
@@ -160,11 +163,23 @@ class FlowReconciler:
             if character == "-" and self._flows.peek(name[:end], namespace) is not None:
                 self._add((_PLURAL, namespace, name[:end]))
 
+    def _flow_changed(self, key: Key) -> None:
+        """Queue a JobFlow, and remember which JobTemplates it names."""
+        namespace, name = key
+        for template in self._uses.pop(key, ()):
+            self._users[template].discard(key)
+            if not self._users[template]:
+                del self._users[template]
+        if uses := {(namespace, each) for each in targets(self._flows.peek(name, namespace) or {})}:
+            self._uses[key] = uses
+        for template in uses:
+            self._users.setdefault(template, set()).add(key)
+        self._add((_PLURAL, *key))
+
     def _template_changed(self, key: Key) -> None:
         """Queue the JobFlows that name a JobTemplate."""
-        for flow in self.keys():
-            if flow[1] == key[0] and key[1] in targets(self._flows.peek(flow[2], flow[1]) or {}):
-                self._add(flow)
+        for flow in sorted(self._users.get(key, ())):
+            self._add((_PLURAL, *flow))
 
     async def _event(self, flow: Document, reason: str, message: str, occurrence: str = "") -> None:
         about = {**metadata_of(flow), "apiVersion": f"{GROUP}/v1alpha1", "kind": "JobFlow"}

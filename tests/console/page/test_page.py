@@ -109,6 +109,14 @@ class TestNow:
             fake.push("reviews/stream", "review", item)
         browser.find("#total", "3 reviews")
 
+    def test_a_review_has_another_id_after_a_restart_of_the_console(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [review(1, key="webhook-1/1")]
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        fake.push("reviews/stream", "review", review(7, key="webhook-1/1"))
+        browser.find("[role=option]", "job-7")
+        assert browser.text("#total") == "1 review"
+
     def test_a_broken_stream_is_read_again(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin)
         browser.find(".live.on")

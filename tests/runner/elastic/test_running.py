@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
+from jobgate.jobs.elastic import Bounds
 from jobgate.jobs.status import STATE
 from jobgate.plugins import Crew, Member
 from jobgate.plugins.queueing import Grouping, System
 from jobgate.pods import digest_of
-from jobgate.runner.elastic.sizes import alone
+from jobgate.runner.elastic.decision import decide
+from jobgate.runner.elastic.sizes import alone, elastic_job
+from jobgate.runner.state import RunState
 from tests.runner.queues.test_waiting import Cluster, fill
 from tests.runner.world import START, World, dijob, queued, stamp, subject, task, torchjob, vcjob, vctask
 
@@ -158,6 +161,18 @@ def test_nobody_shrinks_for_a_job_that_would_wait_in_any_case() -> None:
     cluster.worlds["large"].job["spec"]["tasks"][0]["replicas"] = 7
     cluster.worlds["large"].job["metadata"]["generation"] = 2
     assert after(cluster) == {"runs": 0, "train": 1, "large": 7}
+
+
+@pytest.mark.parametrize(("succeeded", "expected"), [(None, {"work": 2}), (1, None)])
+def test_a_job_whose_pods_have_begun_to_succeed_keeps_the_others(
+    succeeded: int | None, expected: dict[str, int] | None
+) -> None:
+    labels, status = {"jobgate.dev/task": "work"}, {"succeeded": succeeded}
+    batch = {"metadata": {"labels": labels}, "status": status}
+    state = RunState(admitted=True, sizes={"work": 4}, started={"work": 3}, wishes={"work": 2}, resized=stamp(START))
+    job = elastic_job("train", {"work": Bounds(1, 6, 3)}, state, {"work": 4}, [batch])
+    step = decide([job], {}, START + timedelta(hours=1)).get("train")
+    assert (step and dict(step.sizes)) == expected
 
 
 def test_a_job_shrinks_to_a_quota_that_was_lowered() -> None:

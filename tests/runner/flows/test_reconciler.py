@@ -184,6 +184,21 @@ def test_a_missing_template_is_waited_for() -> None:
     assert (look.jobs(), look.status["state"]) == (["train-a"], {"phase": "Pending"})
 
 
+def test_only_flows_that_name_a_template_are_queued_when_it_changes() -> None:
+    look = Look(("jobflows", stored(flow("a"))))
+    look.server.put("jobflows", stored(flow("b")))
+    look.fill()
+    look.asked.clear()
+    look.flows._template_changed(("lab", "a"))
+    look.flows._template_changed(("other", "b"))
+    assert look.asked == []
+    look.flows._template_changed(("lab", "b"))
+    assert look.asked == [(FLOWS, "lab", "train")]
+    del look.server.objects["jobflows", "train"]
+    look.fill()
+    assert (look.flows._users, look.flows._uses) == ({}, {})
+
+
 def test_a_denial_is_in_the_status_and_an_event_and_is_retried_with_backoff() -> None:
     look = Look(("jobflows", stored(flow("a"), flow("b"))), template("a"), template("b"))
     look.server.refuses["jobs", "train-a"] = DENIAL
