@@ -16,7 +16,7 @@ DIST := dist
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom clean
+.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom release clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -139,6 +139,9 @@ sbom: install ## Write the SBOM of the wheel with all extras to build/jobgate.cd
 		--no-emit-package jobgate-crdgen --no-header --no-annotate pyproject.toml > $(SBOM).names
 	awk 'NR == FNR { named[$$1]; next } /^[^ ]/ { wanted = $$1 in named } wanted' $(SBOM).names requirements.lock > $(SBOM).lock
 	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-file $(SBOM) $(SBOM).lock
+
+release: install ## Cut a release from this commit, without publishing it: VERSION=0.1.0
+	$(BIN)/python -m tools.release $(VERSION)
 
 clean: ## Remove generated files; the cache of the control plane stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -19,8 +19,7 @@ def main() -> int:
             return 0
         print(f"{path} is out of date; run `make pictures PICTURES=flow`", file=sys.stderr)
         return 1
-    unknown = set(names) - set(_MAKERS)
-    if unknown:
+    if unknown := set(names) - set(_MAKERS):
         print(f"no picture {', '.join(sorted(unknown))}; there are {', '.join(_MAKERS)}", file=sys.stderr)
         return 2
     for name in names or _MAKERS:

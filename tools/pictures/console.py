@@ -17,6 +17,11 @@ from tools.pictures import FOLDER, ROOT
 ANSWERS = ROOT / "tests" / "console" / "page" / "answers"
 TRIED = ROOT / "examples" / "dijob" / "broken" / "four-faults.yaml"
 SIZE = (1180, 660)
+#: The page shows the time alone of what is of today, so its clock says the sample's day.
+_CLOCK = """\
+const Real = Date, now = Real.parse("2026-11-26T23:16:00Z");
+Date = class extends Real { constructor(...parts) { super(...(parts.length ? parts : [now])); } };
+Date.now = () => now;"""
 #: The pictures: route, what must be there, window, theme.
 PICTURES: dict[str, tuple[str, str, tuple[int, int], bool]] = {
     "console-now": ("now/{review}", ".note", SIZE, False),
@@ -42,6 +47,8 @@ def take() -> None:
         server.reset({**answers, f"reviews/{review}": answers["review"]})
         path = f"{job['plural']}/{job['namespace']}/{job['name']}"
         server.events = {f"jobs/{path}/stream": [("job", answers["job"])]}
+        browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _CLOCK})
+        browser.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "UTC"})
         for name, (route, content, size, dark) in PICTURES.items():
             _take(browser, server, route.format(review=review, job=path), content, size, dark=dark)
             picture = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 82})
