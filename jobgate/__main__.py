@@ -1,7 +1,26 @@
 """`python -m jobgate`: the command line."""
 
 import sys
+from importlib import import_module
 from types import ModuleType
+
+
+def load_no_plugins() -> None:
+    """Keep Pydantic from loading `importlib.metadata`, and with it `email` and `zipfile`, to look for plugins.
+
+    PYDANTIC_DISABLE_PLUGINS is read only after that. The module is private: for all else than the function that is
+    known of it, the real one is loaded.
+    """
+    loader = ModuleType("pydantic.plugin._loader")
+
+    def real(name: str) -> object:
+        if name.startswith("__"):  # the import looks for these
+            raise AttributeError(name)
+        sys.modules.pop(loader.__name__, None)
+        return getattr(import_module(loader.__name__), name)
+
+    vars(loader).update(get_plugins=lambda *_, **__: (), __getattr__=real)
+    sys.modules.setdefault(loader.__name__, loader)
 
 
 def main() -> None:
@@ -14,10 +33,7 @@ def main() -> None:
         from crdgen.__main__ import collect_rarely  # noqa: PLC0415
 
         collect_rarely()
-        # Pydantic would load `importlib.metadata`, and with it `email` and `zipfile`, to look for plugins.
-        loader = ModuleType("pydantic.plugin._loader")
-        vars(loader)["get_plugins"] = tuple
-        sys.modules.setdefault(loader.__name__, loader)
+        load_no_plugins()
     from jobgate.cli import main as jobgate  # noqa: PLC0415
 
     jobgate()

@@ -60,7 +60,7 @@ class Objects(Protocol):
 
         Raises:
             UnknownObjects: the resource is not read yet, cannot be read, or the review knows no object of it.
-            LookupError: the resource is not watched.
+            LookupError: the resource is not watched, or has more objects than there is memory for.
             NotInstalled: the cluster does not serve the resource.
         """
 

@@ -35,9 +35,9 @@ def short(name: str) -> str:
     return line(name, SHOWN_VALUE)
 
 
-def first_of(items: Sequence[str], most: int) -> str:
+def first_of(items: Sequence[str], most: int, separator: str = ", ") -> str:
     """Return the first items for a message, with the number of those that it leaves out."""
-    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
+    return separator.join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
 
 
 def shown(value: Any) -> str:

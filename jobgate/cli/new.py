@@ -69,8 +69,9 @@ def _write(name: str, package: str, folders: Sequence[str], words: Mapping[str, 
     if package in _TAKEN or iskeyword(package):
         package = f"{package}_{words['what']}"
     target = directory or Path(package)
-    if target.exists() and any(target.iterdir()):
-        raise click.BadParameter(f"{target} is not empty: nothing is written", param_hint="--directory")
+    if target.exists() and (target.is_file() or any(target.iterdir())):
+        what = "a file" if target.is_file() else "not empty"
+        raise click.BadParameter(f"{target} is {what}: nothing is written", param_hint="--directory")
     given = {**words, "name": name, "package": package, "constant": words["what"].upper(), "jobgate": __version__}
     files = {}
     for folder in folders:

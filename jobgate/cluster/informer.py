@@ -88,8 +88,11 @@ class ApiError(Exception):
         return self.code == _INVALID
 
 
-class IncompleteError(UnknownObjects):
-    """There is no room for all objects of a namespace, so its content is not known."""
+class IncompleteError(LookupError):
+    """There is no room for all objects of a namespace, so its content is not known.
+
+    No `UnknownObjects`: who fills a namespace must not switch rules off.
+    """
 
 
 class Page(NamedTuple):

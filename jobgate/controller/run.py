@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,11 +87,12 @@ class Controller:
         )
         paced = self._cluster.paced(settings.requests_per_second)
 
-        def of_a_namespace(name: str) -> None:
-            for key in (key for key in jobs if key.namespace == name and name in territory):
-                queue.add(key)
+        def of_namespaces(names: Collection[str]) -> None:
+            for key in jobs:
+                if key.namespace in names and key.namespace in territory:
+                    queue.add(key)
 
-        territory = Territory(settings.namespace, of_a_namespace, settings.selector)
+        territory = Territory(settings.namespace, of_namespaces, settings.selector)
         listed = self._kinds if any(plugin.lists_pods for plugin in settings.offered.values()) else ()
         present = PresentPods(listed, jobs, lambda key: queue.add(key, SETTLE), room)
         loop = CompanionReconciler(jobs, owned, present, paced, self._metrics, territory)

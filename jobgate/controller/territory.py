@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from crdgen.labels import selects
@@ -20,16 +22,21 @@ class Territory:
     """
 
     def __init__(
-        self, own: str = "", changed: Callable[[str], None] = lambda _: None, selector: LabelSelector | None = None
+        self,
+        own: str = "",
+        changed: Callable[[Collection[str]], None] | None = None,
+        selector: LabelSelector | None = None,
     ) -> None:
-        """Know no namespace yet. `changed` is called with one when it comes, goes or changes.
+        """Know no namespace yet. `changed` is called with those that come, go or change, once for all of a list.
 
         The installation is in the namespace `own`, and serves the namespaces that the selector selects.
         """
         self.own = own
         self._selector = selector or {}
         keep = labels(OPT_OUT_LABEL, *(condition["key"] for condition in conditions(self._selector)))
-        self.namespaces = Informer(Resource("namespaces", "v1", ""), keep=keep, changed=lambda key: changed(key[1]))
+        self._noted = set[str]()
+        note = partial(self._note, changed) if changed else None
+        self.namespaces = Informer(Resource("namespaces", "v1", ""), keep=keep, changed=note)
 
     def __contains__(self, namespace: str) -> bool:
         """Return whether objects are created in a namespace. If it is unknown, the admission policy decides."""
@@ -45,6 +52,15 @@ class Territory:
     def is_terminating(self, namespace: str) -> bool:
         """Return whether a namespace is being deleted: nothing can be created in it."""
         return "deletionTimestamp" in self._stored(namespace)
+
+    def _note(self, changed: Callable[[Collection[str]], None], key: tuple[str, str]) -> None:
+        if not self._noted:
+            asyncio.get_running_loop().call_soon(self._tell, changed)
+        self._noted.add(key[1])
+
+    def _tell(self, changed: Callable[[Collection[str]], None]) -> None:
+        noted, self._noted = self._noted, set()
+        changed(noted)
 
     def _stored(self, namespace: str) -> Mapping[str, Any]:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from jobgate.plugins.crew import TASK_LABEL
 from jobgate.runner.failures import failures_of, is_replaced, restarts_of
 from jobgate.runner.subject import Sight, Subject, TaskSeen, moment
 from jobgate.runner.uncreated import indices
+from webhook.text import first_of
 from webhook.values import labels_of, mapping, metadata_of, spec_of, text, whole
 
 #: The phases that a job passes one after the other until it has succeeded.
@@ -141,6 +142,7 @@ def _phase(subject: Subject, sight: Sight, tasks: Mapping[str, TaskProgress]) ->
     running = bool(released) and subject.runner.is_running(subject.job, expected)
     exist = sum(task.live for task in released) >= sum(task.replicas for task in released)
     scaled = dict(_scaled(sight, tasks)) if moves else {}
+    resized = first_of([*scaled], _NAMED, "; ")
     replaced: dict[RunPhase, list[str]] = {}
     for phase, pod in _replaced(subject, sight, tasks):
         replaced.setdefault(phase if moves else RunPhase.RESTARTING, []).append(pod)
@@ -154,8 +156,8 @@ def _phase(subject: Subject, sight: Sight, tasks: Mapping[str, TaskProgress]) ->
         (running and not any(scaled.values()), RunPhase.RUNNING, runs),
         (bool(sight.old), RunPhase.RESTARTING, "the pods of the former attempt are deleted"),
         (not released, before if before is RunPhase.PENDING else RunPhase.RESTARTING, "no pod was made yet"),
-        *((phase in replaced, phase, _listed(replaced.get(phase, ()))) for phase in _REPLACING),
-        (any(scaled.values()) or (bool(scaled) and not exist), RunPhase.RESCHEDULING, _listed(scaled)),
+        *((phase in replaced, phase, first_of(replaced.get(phase, ()), _NAMED, "; ")) for phase in _REPLACING),
+        (any(scaled.values()) or (bool(scaled) and not exist), RunPhase.RESCHEDULING, resized),
         (before in _REPLACING and not exist, before, "pods that were replaced are not all made yet"),
         (before is RunPhase.RUNNING, RunPhase.RUNNING, runs),
         (exist or before is not RunPhase.PENDING, RunPhase.STARTING, waiting or "not all pods are ready"),
@@ -194,13 +196,6 @@ def _scaled(sight: Sight, tasks: Mapping[str, TaskProgress]) -> Iterator[tuple[s
         if task.previous and task.released and task.previous != task.replicas:
             change = f"task {name} is scaled from {task.previous} to {task.replicas} pods"
             yield change, _completions(sight.tasks[name]) != task.replicas
-
-
-def _listed(items: Iterable[str]) -> str:
-    """Return a list for a message, with the number of items that it leaves out."""
-    every = [*items]
-    more = [f"and {len(every) - _NAMED} more"] if len(every) > _NAMED else []
-    return "; ".join([*every[:_NAMED], *more])
 
 
 def _waiting(subject: Subject, tasks: Mapping[str, TaskProgress]) -> str:

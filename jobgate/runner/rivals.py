@@ -23,7 +23,7 @@ from jobgate.names import dns_subdomain
 from jobgate.runner.seen import PODS
 from jobgate.runner.subject import later, moment
 from jobgate.selectors import LabelSelector, overlap, parsed
-from webhook.values import mapping, metadata_of, objects, spec_of, text, whole
+from webhook.values import items, labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
 #: Most Deployments, and most Leases, with an operator's name that are examined in a namespace.
 MAX_EXAMINED: Final = 16
@@ -55,7 +55,8 @@ async def rivals(
             name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
             names = (name, *(_images(document) if resource == DEPLOYMENTS else ()))
             operates = any(pattern in candidate for candidate in names for pattern in patterns)
-            runs = namespace != here[0] and _runs(document, kind, here[1])
+            flags = _runner_flags(document) if namespace != here[0] else []
+            runs = ("--run", kind.qualified_plural) in flags
             if f"{namespace}/{name}" in ignored_names or not (operates or runs):
                 continue
             examined[namespace] += 1
@@ -66,24 +67,29 @@ async def rivals(
                 account = _account(_template(document)) if ready else ""
             else:
                 account = await _account_of_holder(cluster, namespace, holder(document, now))
-            if account and await _may_write_status(kind, cluster, namespace, account, "patch" if runs else "update"):
+            if not account or not await _may_write_status(
+                kind, cluster, namespace, account, "update" if operates else "patch"
+            ):
+                continue
+            # Only now: reading the selector of whoever may create a Deployment could take very long.
+            if operates or overlap(here[1], _served(flags)):
                 operators.append(f"{kind_name} {namespace}/{name}")
     return operators
 
 
-def _runs(deployment: Mapping[str, Any], kind: JobKind, selector: LabelSelector) -> bool:
-    """Return whether a Deployment is a runner of jobgate for a kind, which may serve the same namespaces."""
-    if (metadata_of(deployment).get("labels") or {}).get("app.kubernetes.io/component") != "runner":
-        return False
-    flags = [
-        text(flag).partition("=")[::2]
-        for _, container in objects(_template(deployment).get("containers"))
-        for flag in container.get("args") or ()
-    ]
-    served = LabelSelector()
+def _runner_flags(deployment: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the flags of a Deployment that is marked as a runner of jobgate; none of another one."""
+    if labels_of(deployment).get("app.kubernetes.io/component") != "runner":
+        return []
+    args = [arg for _, each in objects(_template(deployment).get("containers")) for arg in items(each.get("args"))]
+    return [(flag, value) for flag, _, value in (text(arg).partition("=") for arg in args)]
+
+
+def _served(flags: Iterable[tuple[str, str]]) -> LabelSelector:
+    """Return the selector of the namespaces that a runner with these flags serves."""
     with suppress(ValueError, RecursionError):  # it does not start, or understands more than this version
-        served = next((parsed(value) for flag, value in flags if flag == "--namespace-selector"), served)
-    return ("--run", kind.qualified_plural) in flags and overlap(selector, served)
+        return next((parsed(value) for flag, value in flags if flag == "--namespace-selector"), LabelSelector())
+    return LabelSelector()
 
 
 async def _may_write_status(kind: JobKind, cluster: ClusterClient, namespace: str, account: str, verb: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -191,12 +191,12 @@ class RunnerController:
         seen = Seen(lambda key: of_a_job(key, SETTLE), pod_groups, commanded, room)
         jobs = {kind.qualified_plural: followed_jobs(kind, of_a_job, room) for kind in self._kinds}
 
-        def of_a_namespace(name: str) -> None:
-            if settings.selector or territory.is_terminating(name):
-                for key in (key for key in known_jobs(jobs, flows) if key[1] == name):
+        def of_namespaces(names: Collection[str]) -> None:
+            for key in known_jobs(jobs, flows):
+                if key[1] in names and (settings.selector or territory.is_terminating(key[1])):
                     of_a_job(key)
 
-        territory = Territory(settings.namespace, of_a_namespace, settings.selector)
+        territory = Territory(settings.namespace, of_namespaces, settings.selector)
         if settings.namespace:
             _logger.info("jobs in this namespace are not run", extra={"fields": {"namespace": settings.namespace}})
         writes = self._cluster.paced(settings.requests_per_second)

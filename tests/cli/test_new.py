@@ -114,6 +114,14 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_a_file_is_not_taken_for_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sweepjob").write_text("mine")
+    result = new("kind", "SweepJob")
+    assert (result.exit_code, "sweepjob is a file: nothing is written" in result.output) == (2, True)
+    assert Path("sweepjob").read_text() == "mine"
+
+
 def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = new("kind", "TrainJob", "--directory", str(tmp_path / "file" / "package"))

@@ -149,6 +149,17 @@ def test_a_review_loads_nothing_slow_that_it_does_not_need() -> None:
     assert [name for name in loaded if ":" in name] == []
 
 
+def test_another_pydantic_may_ask_for_more_than_its_plugins() -> None:
+    program = (
+        "from jobgate.__main__ import load_no_plugins as start; start(); import sys, pydantic.plugin as plugin;"
+        "from pydantic.plugin._loader import get_plugins; assert not [*get_plugins('any')];"
+        "assert 'importlib.metadata' not in sys.modules;"
+        "from pydantic.plugin._loader import PYDANTIC_ENTRY_POINT_GROUP as group; print(group)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("pydantic\n", "")
+
+
 def test_the_linter_defines_no_dataclasses() -> None:
     loaded = loaded_by("crdgen", "lint", "manifests/chart/jobgate/files/crds/batch.volcano.sh_jobs.yaml")
     assert "crdgen.lint" in loaded

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +18,7 @@ from jobgate.controller.desired import desired
 from jobgate.controller.loop import OPERATOR_TIMEOUT
 from jobgate.controller.owned import Owned
 from jobgate.controller.present import PODS
+from jobgate.controller.territory import Territory
 from jobgate.jobs.status import taken_over
 from jobgate.kinds.dijob import DIJOB
 from jobgate.pods import Digests
@@ -657,6 +658,20 @@ async def test_a_namespace_is_served_as_soon_as_the_selector_matches_and_no_long
     for name in ("ada", "bob"):
         labels = (cluster.find(CONFIG_MAPS, name, "train-trial") or {})["metadata"]["labels"]
         assert labels["jobgate.dev/installation-namespace"] == "jobgate-system"
+
+
+async def test_jobs_are_gone_through_once_for_all_namespaces_of_a_list() -> None:
+    cluster, passes = MemoryCluster(), list[Collection[str]]()
+    for name in ("ada", "bob", "eve"):
+        cluster.put(NAMESPACES, {"metadata": {"name": name, "namespace": ""}})
+    territory = Territory(changed=passes.append)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(territory.namespaces.run(cluster))
+        await until(lambda: bool(passes))
+        cluster.edit(NAMESPACES, "", "bob", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+        await until(lambda: len(passes) > 1)
+        running.cancel()
+    assert passes == [{"ada", "bob", "eve"}, {"bob"}]
 
 
 async def test_jobs_for_which_there_is_no_room_are_read_when_they_are_looked_at(

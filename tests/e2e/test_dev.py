@@ -129,7 +129,7 @@ def test_objects_of_named_namespaces_are_reviewed_and_everything_is_removed(sess
     assert not applied
     assert FAULT in text
     denied = rf"denied  validate CREATE Bucket {session.user.namespace}/bad  [0-9.]+ ms  spec\.maximum: .*{FAULT}"
-    assert re.search(denied, session.output())
+    wait_for(lambda: re.search(denied, session.output()), WAIT, what="the review in the output")
     assert session.other.create(BAD, dry_run=True)[0]
     assert "jobgate-dev-probe" not in session.output()
     assert session.registered() == ALL

@@ -26,6 +26,7 @@ from jobgate.api import (
     rule,
 )
 from jobgate.cli import main
+from jobgate.cluster import IncompleteError
 from tests.installed import forget, install, on_path
 from webhook import NotInstalled, UnknownObjects
 
@@ -220,6 +221,12 @@ def test_a_rule_that_cannot_look_in_a_cluster_warns(error: type[LookupError]) ->
     found = judge(topic(storageClass="fast"), ReviewOptions(KINDS, objects=Failing(error)))
     assert found.allowed
     assert texts(found)[1:] == [f"the_class_exists: spec.storageClass: not checked: {CLASSES} are not listed"]
+
+
+def test_a_rule_is_not_skipped_because_someone_filled_the_namespace() -> None:
+    found = judge(topic(storageClass="fast"), ReviewOptions(KINDS, objects=Failing(IncompleteError)))
+    assert not found.allowed
+    assert "IncompleteError" in texts(found)[0]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from jobgate.cluster.informer import ApiError
 from jobgate.kinds.dijob import DIJOB
 from jobgate.kinds.vcjob import VCJOB
+from jobgate.runner import rivals as module
 from jobgate.runner.rivals import DEPLOYMENTS, MAX_EXAMINED, rivals
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -130,6 +131,24 @@ async def test_the_runner_of_another_installation_is_known_unless_no_namespace_m
     assert found == (["Deployment di-system/jobgate-runner"] if reported else [])
     # The runner patches statuses, and has no right to update them.
     assert {review["resourceAttributes"]["verb"] for review in cluster.reviews} <= {"patch"}
+
+
+async def test_the_selector_of_a_runner_is_read_only_if_its_account_may_run_jobs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Anyone may create such a Deployment, with a selector that takes hours to read."""
+    read = list[str]()
+
+    def parsed(text: str) -> dict[str, Any]:
+        read.append(text)
+        return {}
+
+    monkeypatch.setattr(module, "parsed", parsed)
+    others = [runner(RUN, f"--namespace-selector={each}", namespace=each) for each in ("tenant", "di-system")]
+    cluster: Any = Cluster(others, [])
+    here: Any = ("jobgate-system", CANARY)
+    assert await rivals(DIJOB, cluster, NOW, here=here) == ["Deployment di-system/jobgate-runner"]
+    assert read == ["di-system"]
 
 
 @pytest.mark.parametrize(

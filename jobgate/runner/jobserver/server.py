@@ -1,7 +1,8 @@
 """Answers the pods of jobs, by the paths of di-server: `/<version>/job/<namespace>.<name>/replicas` and `/profilings`.
 
-A caller proves by a token that it is a pod, which belongs to the job by a label that admission guards. Nothing is
-remembered between requests: every replica of the runner answers, and what is asked for is in the status of the job.
+A caller proves by a token that it is a pod, which belongs to the job by a label. Admission guards the label where a
+runner serves the namespace, so the runner must have taken the job over. Nothing is remembered between requests: every
+replica of the runner answers, and what is asked for is in the status of the job.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import orjson
 from jobgate.cluster import Resource
 from jobgate.cluster.objects import ObjectClient
 from jobgate.jobs.kind import JobKind
-from jobgate.jobs.status import STATE
+from jobgate.jobs.status import STATE, is_run
 from jobgate.plugins.crew import RUN_LABEL, TASK_LABEL
 from jobgate.pods.budget import Budget
 from jobgate.runner.jobserver.access import AUDIENCE, ServerAccess
@@ -157,6 +158,8 @@ class JobServer:
         if job is None or uid_of(job) != uid:
             whose = f"{self._kind.kind} {namespace}/{name}"
             raise refused(403, f"pod {own['namespace']}/{own['name']} does not belong to {whose}")
+        if not is_run(job):
+            raise refused(409, f"the runner of jobgate has not taken over {self._kind.kind} {namespace}/{name}")
         if not self._jobs.take(uid):
             raise refused(429, "too many requests of this job: try again in a second")
         if what == "replicas":

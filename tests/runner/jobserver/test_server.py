@@ -173,10 +173,10 @@ async def test_replicas_are_asked_for_within_the_bounds(folder: Path) -> None:
         assert (await client.ask("DELETE", body={"replicas": 1}))[0] == 400
 
 
-@pytest.mark.parametrize("former", [None, {"profilings": {"old": 1, "same": {"a": 1, "b": 2}}}])
-async def test_metrics_replace_the_former_ones(folder: Path, former: dict[str, Any] | None) -> None:
+@pytest.mark.parametrize("former", [{}, {"profilings": {"old": 1, "same": {"a": 1, "b": 2}}}])
+async def test_metrics_replace_the_former_ones(folder: Path, former: dict[str, Any]) -> None:
     cluster = Cluster()
-    cluster.job |= {"status": former}
+    cluster.job["status"] |= former
     async with serving(cluster, folder) as client:
         code, answer = await client.ask("POST", f"{PATH}/profilings", {"loss": 0.5, "same": {"a": 1}})
         assert (code, answer["message"]) == (200, "successfully report profilings")
@@ -271,6 +271,18 @@ async def test_a_pod_may_ask_for_its_own_job_only(
     named = path.rpartition("/")[2].replace(".", "/")
     assert (code, answer["message"]) == (403, f"pod {namespace}/{token} does not belong to DIJob {named}")
     assert "wishes" not in cluster.job["status"]["jobgate"]
+
+
+@pytest.mark.parametrize("status", [None, {}, {"phase": "Running"}, {"jobgate": None}])
+@pytest.mark.parametrize("path", [f"{PATH}/replicas", f"{PATH}/profilings"])
+async def test_a_job_that_no_runner_has_taken_over_is_not_changed(folder: Path, status: Any, path: str) -> None:
+    """In its namespace, which no runner serves, anyone may give a pod the label of the job."""
+    cluster = Cluster()
+    cluster.job["status"] = status
+    async with serving(cluster, folder) as client:
+        code, answer = await client.ask("POST", path, {"replicas": 1})
+    assert (code, answer["message"]) == (409, "the runner of jobgate has not taken over DIJob lab/train")
+    assert cluster.job["status"] == status
 
 
 async def test_requests_are_limited_by_address_and_by_job(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
