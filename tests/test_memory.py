@@ -14,6 +14,7 @@ from typing import Any, Self
 import pytest
 
 from jobgate.cluster import ApiError, IncompleteError, Informer, Page, Resource
+from jobgate.console.jobs import Jobs
 from jobgate.controller import Controller, ControllerMetrics, ControllerSettings
 from jobgate.jobs.kind import job_kinds
 from jobgate.kinds import installed
@@ -114,6 +115,10 @@ def rotation() -> Any:
     return asyncio.gather(*(informer.run(api) for informer, api in keeper._watched))
 
 
+def console() -> Any:
+    return Jobs(Hostile(), installed()).run()  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def informers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Informer[Any]]]:
     """All informers, with the files that create them."""
@@ -149,7 +154,7 @@ async def filled(process: Callable[[], Any], informers: list[tuple[str, Informer
         await task
 
 
-PROCESSES = [server, controller, runner, rotation]
+PROCESSES = [server, controller, runner, rotation, console]
 
 
 @pytest.mark.parametrize("process", PROCESSES, ids=lambda process: process.__name__)

@@ -52,6 +52,7 @@ class Places:
     promised: bool = False
     _untried: dict[bytes, list[str]] = field(default_factory=dict)
     _uncovered: set[frozenset[tuple[bytes, int]]] = field(default_factory=set)
+    _most: dict[str, Counter[str]] = field(default_factory=dict)
 
     def claim(self, shape: bytes) -> bool:
         """Claim room for a pod on the first node that has it; return whether there is any."""
@@ -64,8 +65,26 @@ class Places:
         fits = len(shape) <= _LONGEST and node in self.free and not _needs(shape) - self.free[node]
         fits = fits and not _refuses(self.nodes[node], shape)
         if fits:
-            self.free[node].subtract(_needs(shape))
+            self._use(node, shape)
         return fits
+
+    def _use(self, node: str, shape: bytes, times: int = 1) -> None:
+        for counts in (self.free, self._most):
+            counts.get(node, Counter()).subtract({name: times * amount for name, amount in _needs(shape).items()})
+
+    def _may_fit(self, shape: bytes, count: int) -> bool:
+        """Return whether so many pods of a shape would have room if all pods beyond the minimum left.
+
+        It looks at each node once, where `make_room` looks at each pod: many jobs may wait for what cannot be had.
+        """
+        if not self._most:
+            self._most = {node: Counter(self.free[node]) for node, gone in self.leaving.items() if any(gone.values())}
+            for node, needs in (pod for pods in self.extra.values() for pod in pods if pod[0] in self.free):
+                self._most.setdefault(node, Counter(self.free[node])).update(needs)
+        for node, most in self._most.items():
+            if count > 0 and not (_needs(shape) - most or _refuses(self.nodes[node], shape)):
+                count -= min((most[name] // amount for name, amount in _needs(shape).items()), default=count)
+        return count <= 0
 
     def leave(self, node: str, needs: Mapping[str, int], times: int = 1) -> None:
         """Count a pod as one that leaves, or with -1 no longer."""
@@ -79,7 +98,8 @@ class Places:
         enough, and none whose room is not needed, unless one with a lower index must leave.
         """
         taken, claims = list[tuple[_Task, str, Mapping[str, int]]](), list[tuple[str, bytes]]()
-        asked, fits = frozenset(shapes.items()), frozenset(shapes.items()) not in self._uncovered
+        asked = frozenset(shapes.items())
+        fits = asked not in self._uncovered and all(self._may_fit(shape, count) for shape, count in asked)
         rest = ((task, *self.extra[task].pop()) for task in order for _ in [*self.extra.get(task, ())])
         for shape, count in shapes.items() if fits else ():
             nodes, placed = [node for node, gone in self.leaving.items() if any(gone.values())], 0
@@ -96,7 +116,7 @@ class Places:
                 else:
                     fits = False
         for node, shape in () if fits else claims:
-            self.free[node].update(_needs(shape))
+            self._use(node, shape, -1)
         leave = Counter[_Task]()
         for task, node, needs in reversed(taken):
             if fits and (task in leave or Counter(needs) - self.free.get(node, Counter(needs))):

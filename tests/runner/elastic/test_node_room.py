@@ -1,14 +1,16 @@
 """Elastic jobs shrink for pods of other jobs that find no node, where that gives them room."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from jobgate.plugins.crew import COMPLETION_INDEX, TASK_LABEL
 from jobgate.runner.elastic.decision import ElasticJob, Span, decide
-from jobgate.runner.placement import shape_of
+from jobgate.runner.placement import Places, shape_of
 from jobgate.runner.queues.demand import Demand
 from tests.runner.elastic.histories import START
 from tests.runner.test_nodes import TAINT, asks, filled, node
@@ -202,3 +204,25 @@ async def test_the_more_urgent_job_gets_the_room_that_there_is() -> None:
     v = "v", demand(2), [batch("v")]
     assert await sizes([node("a", "3")], pods, [waits(1), v], elastic("e", 3)) == {"e": 2}
     assert await sizes([node("a", "3")], pods, [v, waits(1)], elastic("e", 3)) == {"e": 1}
+
+
+def test_pods_that_cannot_get_room_are_tried_by_node_not_by_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many jobs may wait for what no node can give: for each of them, trying all pods would hold the runner."""
+    crew = [("a", {"cpu": 1000})] * 3
+    ready = msgspec.json.encode({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+    places = Places(nodes={"a": ready}, free={"a": Counter(cpu=500)}, extra={("lab/run", "work"): [*crew]})
+    left: list[Any] = []
+    leave = Places.leave
+
+    def noted(self: Places, *pod: Any) -> None:
+        left.append(pod)
+        leave(self, *pod)
+
+    monkeypatch.setattr(Places, "leave", noted)
+    shape = shape_of(asks("2"))
+    places.free["a"]["pods"] = 10_000
+    assert not places.make_room({shape: 2}, [("lab/run", "work")])
+    assert left == []
+    assert places.make_room({shape: 1}, [("lab/run", "work")]) == {("lab/run", "work"): 2}
+    assert not places.make_room({shape: 1}, [("lab/run", "work")])
+    assert len(left) == 2
