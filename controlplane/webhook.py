@@ -172,9 +172,13 @@ class InstalledWebhook:
             probe = {"apiVersion": version, "kind": name, "metadata": {"name": "probe"}, "spec": {}}
             path = objects.collection(version, name, self.namespace)
             self.plane.client.post(path, probe, {"dryRun": "All"})
-        with urlopen(f"http://127.0.0.1:{self.health_port}/metrics", timeout=10) as answer:
-            metrics = answer.read().decode()
+        metrics = self._metrics()
         return all(f'code="200",webhook="{path}"' in metrics for path in (kind.path("mutate"), ITEMS_PATH))
+
+    def _metrics(self) -> str:
+        """Return the metrics of all servers."""
+        with urlopen(f"http://127.0.0.1:{self.health_port}/metrics", timeout=10) as answer:
+            return str(answer.read().decode())
 
     def __enter__(self) -> Self:
         return self.start()

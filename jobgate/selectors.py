@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NotRequired
 
-import yaml
 from pydantic import AfterValidator, ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from crdgen.labels import selects
+from crdgen.reading import UnreadableManifest, read_value
 from jobgate.podchecks.placement import SELECTOR
 from webhook.path import Path
 
@@ -48,9 +48,9 @@ def parsed(text: str) -> LabelSelector:
         ValueError: the text is no label selector.
     """
     try:
-        return TypeAdapter[LabelSelector](Selector).validate_python(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise ValueError(f"no YAML: {error}") from None
+        return TypeAdapter[LabelSelector](Selector).validate_python(read_value(text.encode(), "selector"))
+    except UnreadableManifest as error:
+        raise ValueError(str(error)) from None
 
 
 def conditions(*selectors: LabelSelector) -> Iterator[Requirement]:

@@ -58,7 +58,7 @@ def test_a_selector_is_read_from_yaml_and_json() -> None:
         ("{matchLabels: {a: b c}}", 'matchLabels[a]: Invalid value: "b c"'),
         ("{matchExpressions: [{key: a, operator: Is}]}", "'In', 'NotIn', 'Exists' or 'DoesNotExist'"),
         ("{matchExpressions: [{key: a, operator: Exists, values: [b]}]}", "may not be set when the operator is Exists"),
-        ("{a", "no YAML"),
+        ("a: [", "not YAML"),
     ],
 )
 def test_what_is_no_selector_is_named(text: str, message: str) -> None:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
-import yaml
 
+from crdgen.reading import read_value
 from jobgate.cli.cluster import connect, listening
 from jobgate.cli.settings import label_selector
 from jobgate.names import dns_label
@@ -120,7 +120,7 @@ def _address(kubeconfig: Path, host: str | None, url: str | None, port: int) -> 
             raise click.BadParameter(f"{url!r} must be https://HOST[:PORT], and without --host", param_hint="--url")
         return url.rstrip("/"), "127.0.0.1"
     try:
-        host = host or host_of(yaml.safe_load(kubeconfig.read_bytes()), docker_gateway)
+        host = host or host_of(read_value(kubeconfig.read_bytes(), str(kubeconfig)), docker_gateway)
     except KeyError as error:
         raise click.UsageError(f"{kubeconfig} has no current context with a cluster: {error} is missing") from None
     except LookupError as error:

@@ -63,7 +63,9 @@ async def _metrics(client: Client, namespace: str, replica: Replica) -> tuple[st
     try:
         async with asyncio.timeout(TIMEOUT):
             response = await client.of_pod(replica.name, namespace, replica.port, "/metrics", {}, silence=TIMEOUT)
-            body = await response.content.read(METRICS)
+            body = b""
+            while len(body) < METRICS and (chunk := await response.content.read(METRICS)):
+                body += chunk
             response.close()
             return "", families(body.decode("utf-8", "replace").rpartition("\n")[0] + "\n")
     except (ApiError, OSError, TimeoutError, ClientError, ValueError) as error:

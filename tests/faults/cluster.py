@@ -178,6 +178,9 @@ class Installation(InstalledWebhook):
         self.port = self.service.port
         self._number = itertools.count()
 
+    def _metrics(self) -> str:
+        return "".join(replica.ask("metrics") for replica in self.service.replicas)
+
     def replica(self, *settings: str, clock: bool = False, kubeconfig: Path | None = None) -> Program:
         """Start one more replica."""
         arguments = [
