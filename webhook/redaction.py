@@ -14,18 +14,33 @@ from typing import Any, Final
 from webhook.text import escaped
 
 MASK: Final = "•••"
-#: Fields whose texts are all masked: commands, arguments, and texts that contain variables.
+#: Fields whose texts are all masked: commands, arguments, texts that contain variables, and what often holds secrets.
 _TEXTS: Final = frozenset(
     {"args", "arguments", "binaryData", "command", "commands", "entrypoint", "envVars", "runtimeEnvYAML", "script"}
-    | {"stringData"}
+    | {
+        "data",
+        "environment",
+        "options",
+        "password",
+        "passwords",
+        "runtimeEnv",
+        "stringData",
+        "token",
+        "volumeAttributes",
+    }
 )
 #: Lists of objects with a name and a secret value; as maps, all their values are secret.
 _NAMED: Final = frozenset({"env", "httpHeaders"})
 #: Fields that are left out: a copy of the whole object, who wrote which field, and what nobody reviews.
 _COPIES: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", "managedFields", "status"})
 _KEY: Final = "PRIVATE KEY"
+#: The user and the password of a URL.
+_CREDENTIALS: Final = re.compile(r"(://)[^/@\s]*:[^/\s]*@")
 #: What the JSON of a patch contains if it may have to be masked: parts of the names above.
-_MARKS: Final = tuple(b"nv arg command script entrypoint Data Headers PRIVATE managed applied status".split())
+_MARKS: Final = tuple(
+    b"nv arg command script entrypoint data Data Headers PRIVATE managed applied status".split()
+    + b"options password token Attributes ://".split()
+)
 #: A shorter value is masked in messages only in quotes, and longer texts are searched for values.
 _SHORT, _LONG = 4, 40
 #: Most different values that messages are searched for.
@@ -104,7 +119,7 @@ class Redaction:
             return self.masked(value) if isinstance(value, Mapping | list) else value
         if _KEY in value or (self._hidden and len(value) > least and self._quotes(value)):
             return MASK
-        return value
+        return _CREDENTIALS.sub(rf"\1{MASK}@", value) if "://" in value else value
 
     def _quotes(self, text: str) -> bool:
         unescaped = text.replace("\\", "")  # JSON in JSON escapes quotes again and again
@@ -133,6 +148,7 @@ class Redaction:
         """Return a message about the field at `steps` without secret values, also where it was cut at `…`."""
         if _secret_place(steps):
             text = _QUOTED.sub(f'"{MASK}"', text)
+        text = _CREDENTIALS.sub(rf"\1{MASK}@", text)
         if _KEY in text or (self.crowded and '"' in text):
             return f"{MASK} (quotes a value that is not kept)"
         for value, forms in self._forms:

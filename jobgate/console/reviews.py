@@ -21,21 +21,19 @@ from webhook.values import items, mapping, text
 MOST, BYTES, RULES = 10_000, 64 * 1024 * 1024, 200
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
-#: What the list shows of a review; the rest is shown for a single one.
-_FIELDS: Final = (
-    *("time", "phase", "operation", "dryRun", "kind", "apiVersion", "namespace", "name", "user", "verdict"),
-    *("milliseconds", "uid", "operations"),
-)
+#: The texts that the list shows of a review; the rest is shown for a single one.
+_FIELDS: Final = ("time", "phase", "operation", "kind", "apiVersion", "namespace", "name", "user", "verdict", "uid")
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A review: its id in the console, what the list shows, its findings with steps and content as JSON, its place."""
+    """A review: its id in the console, what the list shows, findings and content as JSON, its place, and its bytes."""
 
     id: int
     light: Mapping[str, Any]
     content: bytes
     place: tuple[str, str, str]
+    size: int
 
 
 class ReviewStore:
@@ -47,7 +45,7 @@ class ReviewStore:
         self._bytes = self.last = self.dropped = 0
 
     def add(self, replica: str, review: Mapping[str, Any]) -> None:
-        """Keep a review of a replica."""
+        """Keep a review of a replica, whatever its shape: a pod may only pretend to be one."""
         self.last = max(self.last + 1, time.time_ns() // 1000)
         group, kind = text(review.get("apiVersion")).rpartition("/")[0], text(review.get("kind"))
         plural = self._plurals.get((group, kind)) or english_plural(kind.lower())
@@ -55,17 +53,21 @@ class ReviewStore:
             "id": self.last,
             "key": f"{replica}/{review.get('id')}",
             "replica": replica,
-            **{field: review.get(field) for field in _FIELDS},
+            **{field: text(review.get(field)) for field in _FIELDS},
+            "dryRun": review.get("dryRun") is True,
+            "milliseconds": _number(review.get("milliseconds")),
+            "operations": _number(review.get("operations")),
             "hasObject": "object" in review,
             **{part: [_light(each) for each in items(review.get(part))] for part in ("causes", "warnings")},
         }
         content = orjson.dumps({key: review[key] for key in ("causes", "warnings", "object", "patch") if key in review})
-        kept = Kept(self.last, light, content, (group, plural, text(review.get("namespace"))))
+        size = _ENTRY + len(content) + len(orjson.dumps(light))
+        kept = Kept(self.last, light, content, (group, plural, text(review.get("namespace"))), size)
         self._kept.append(kept)
-        self._bytes += _ENTRY + len(content)
+        self._bytes += size
         while len(self._kept) > MOST or self._bytes > BYTES:
             old = self._kept.popleft()
-            self._bytes -= _ENTRY + len(old.content)
+            self._bytes -= old.size
             self.dropped = old.id
 
     async def seen_by(self, caller: Caller, after: int = 0) -> list[Kept]:
@@ -122,7 +124,12 @@ def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
 
 
 def _light(finding: Any) -> dict[str, Any]:
-    return {key: value for key, value in mapping(finding).items() if key != "steps"}
+    empty = {"rule": "", "field": "", "message": ""}
+    return empty | {key: value for key, value in mapping(finding).items() if key != "steps" and isinstance(value, str)}
+
+
+def _number(value: Any) -> float:
+    return value if isinstance(value, int | float) else 0
 
 
 def _at(finding: Mapping[str, Any], located: Mapping[tuple[str | int, ...], tuple[int, int]]) -> dict[str, Any]:

@@ -31,6 +31,11 @@ PLACES = [
     {"livenessProbe": {"httpGet": {"httpHeaders": [{"name": "Authorization", "value": "hunter2"}]}}},
     {"cmd": {"callbacks": [{"event": "taskStarts", "commands": ["hunter2"]}]}},
     {"stringData": {"password": "hunter2"}},
+    {"data": {"a": "hunter2"}},
+    {"password": "hunter2"},
+    {"environment": [{"name": "A", "value": "hunter2"}]},
+    {"volumes": [{"csi": {"volumeAttributes": {"a": "hunter2"}}}]},
+    {"url": "https://ada:hunter2@data.example.com/a"},
     {"driver": {"envVars": {"PASSWORD": "hunter2"}}},
     {"metadata": {"annotations": {LAST_APPLIED: json.dumps({"env": [{"name": "A", "value": "hunter2"}]})}}},
     {"metadata": {"managedFields": [{"fieldsV1": {'v:"hunter2"': {}}}]}},
@@ -44,7 +49,7 @@ def test_a_secret_place_is_masked_at_any_depth(part: dict[str, Any]) -> None:
     assert "hunter2" not in json.dumps(Redaction(document).masked(document))
 
 
-@pytest.mark.parametrize("part", PLACES[:13], ids=lambda part: json.dumps(part)[:60])
+@pytest.mark.parametrize("part", PLACES[:18], ids=lambda part: json.dumps(part)[:60])
 def test_the_patch_of_a_secret_place_is_masked_and_never_plain(part: dict[str, Any]) -> None:
     for path, value in (("/spec", part), *((f"/spec/template/{key}", child) for key, child in part.items())):
         operations = [{"op": "add", "path": path, "value": value}]
