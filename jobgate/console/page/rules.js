@@ -43,7 +43,7 @@ export function open(main) {
   };
   const button = h("button", { type: "button", class: "primary", id: "audit", click: audit }, "Review stored jobs");
   show(main, h("h1", {}, "Rules"), card("Reviews", counted),
-    card("Stored jobs", h("p", { class: "muted" }, "Jobs that were stored before a rule existed keep running, and are denied at their next change. Nothing is changed by this review."), button, audited));
+    card("Stored jobs", h("p", { class: "muted" }, "Jobs that were stored before a rule existed keep running. At a change, the faults that they already have are warnings. Nothing is changed by this review."), button, audited));
   load();
   const timer = setInterval(load, 10000);
   return { update() {}, close() { clearInterval(timer); stop.abort(); } };
