@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from typing import Any, Final
 
-from jobgate.cluster import Resource
+from jobgate.cluster.access import may
 from jobgate.cluster.client import Client
 from jobgate.pods.budget import AnswerCache
-from webhook.values import mapping
 
-_REVIEWS: Final = Resource("selfsubjectaccessreviews", "v1", "authorization.k8s.io")
 #: Seconds for which an answer holds, and most questions at once.
 HOLDS, CONCURRENCY = 30.0, 8
 
@@ -34,16 +31,8 @@ class Caller:
         question = (verb, group, plural, namespace)
         if (known := self._known.get(question)) is not None:
             return known
-        attributes = {"verb": verb, "group": group, "resource": plural, "namespace": namespace}
-        manifest: dict[str, Any] = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "metadata": {},
-            "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
-        }
         async with self._slots:
-            answer = await self.client.create(_REVIEWS, manifest)
-        allowed = mapping(answer.get("status")).get("allowed") is True
+            allowed = await may(self.client, verb=verb, group=group, resource=plural, namespace=namespace)
         self._known.keep(question, allowed, HOLDS)
         return allowed
 

@@ -30,6 +30,9 @@ def graph(situation: Situation, options: ReviewOptions) -> dict[str, Any]:
     job = job_of(kind, document)
     tasks = {task.name or "": task for task in job.tasks}
     pods = [(_task_of(pod, tasks, job), PodSeen(pod, 0)) for pod in situation.observed.pods]
+    by_task: dict[str, list[PodSeen]] = {}
+    for name, pod in pods:
+        by_task.setdefault(name, []).append(pod)
     phase, message = phase_of(status)
     answer = explain(situation)
     unseen = situation.seen.not_checked()
@@ -49,9 +52,7 @@ def graph(situation: Situation, options: ReviewOptions) -> dict[str, Any]:
             "suspended": spec_of(document).get("suspend") is True,
             "runBy": "jobgate" if is_run(document) else "operator",
         },
-        "tasks": [
-            _task(name, task, [pod for of, pod in pods if of == name]) for name, task in list(tasks.items())[:TASKS]
-        ],
+        "tasks": [_task(name, task, by_task.get(name, ())) for name, task in list(tasks.items())[:TASKS]],
         "gangs": list(_gangs(situation, job, [*tasks])),
         "pods": [_pod(task, pod) for task, pod in pods[:PODS]],
         "podsTotal": len(pods),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,8 +24,8 @@ from jobgate.runner.subject import PodSeen, uid_of
 from webhook.text import line
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
-#: Bytes of all rows and pods that are kept, and most changes that are remembered for streams.
-ROOM, CHANGES = 256 * 1024 * 1024, 200
+#: Bytes of all rows and pods that are kept.
+ROOM: Final = 256 * 1024 * 1024
 _MESSAGE: Final = 300
 
 
@@ -83,7 +83,7 @@ class Jobs:
                 Informer(
                     Resource.parse(jobs_of(kind)),
                     keep=partial(row_of, kind),
-                    changed=partial(self._changed, kind),
+                    changed=self._changed,
                     room=room,
                 ),
             )
@@ -93,10 +93,9 @@ class Jobs:
         self._pods = [Informer(PODS, keep=pod_row, changed=self._pod_changed, room=room) for _ in self._places]
         self._counts: dict[str, _OfJob] = {}
         self._stale = True
-        #: Changes so far, and the last of them, each with its number.
+        #: Changes so far.
         self.version = 0
-        self.changes: deque[tuple[int, str, Key]] = deque(maxlen=CHANGES)
-        #: The number of the last change of pods in a namespace.
+        #: The number of the last change of jobs or pods in a namespace.
         self.touched: dict[str, int] = {}
 
     async def run(self) -> None:
@@ -107,15 +106,13 @@ class Jobs:
             for place, pods in zip(self._places, self._pods, strict=True):
                 group.create_task(pods.run(self._client.within(place)))
 
-    def _changed(self, kind: JobKind, key: Key) -> None:
+    def _changed(self, key: Key) -> None:
         self.version += 1
-        self.changes.append((self.version, kind.qualified_plural, key))
         self.touched[key[0]] = self.version
 
     def _pod_changed(self, key: Key) -> None:
-        self.version += 1
         self._stale = True
-        self.touched[key[0]] = self.version
+        self._changed(key)
 
     def _counted(self) -> dict[str, _OfJob]:
         """Return the counts of pods by the uid of their job; they are counted again after a change."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from jobgate.cluster import ApiError, Resource
+from jobgate.cluster.access import may
 from jobgate.cluster.bundles import CRDS, MUTATING, VALIDATING
 from jobgate.cluster.client import Client
 from jobgate.jobs.prerequisites import WATCHED
@@ -21,7 +22,6 @@ from webhook.values import labels_of, mapping, metadata_of
 #: Seconds between two renewals, and time without one after which a session counts as killed.
 PERIOD: Final = 10.0
 DURATION: Final = timedelta(seconds=40)
-_REVIEWS: Final = Resource("selfsubjectaccessreviews", "v1", "authorization.k8s.io")
 _UNCONVERTED: Final[dict[str, Any]] = {"strategy": "None", "webhook": None}
 
 
@@ -31,14 +31,13 @@ class Taken(Exception):
 
 async def missing_rights(client: Client, *, crds: bool) -> list[str]:
     """Return the rights that the user lacks, as `verb resource`."""
-    missing, written = [], (VALIDATING, MUTATING, *([CRDS] if crds else []))
-    for resource in (*written, *map(Resource.parse, WATCHED)):
-        for verb in ("get", "list", "create", "patch", "delete") if resource in written else ("list", "watch"):
-            spec = {"resourceAttributes": {"verb": verb, "group": resource.group, "resource": resource.plural}}
-            answer = await client.create(_REVIEWS, {"metadata": {}, "spec": spec})
-            if not answer["status"]["allowed"]:
-                missing.append(f"{verb} {resource.plural}.{resource.group}")
-    return missing
+    written = (VALIDATING, MUTATING, *([CRDS] if crds else []))
+    return [
+        f"{verb} {resource.plural}.{resource.group}"
+        for resource in (*written, *map(Resource.parse, WATCHED))
+        for verb in (("get", "list", "create", "patch", "delete") if resource in written else ("list", "watch"))
+        if not await may(client, verb=verb, group=resource.group, resource=resource.plural)
+    ]
 
 
 class Registration:

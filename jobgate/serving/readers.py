@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Final
 
 from jobgate.cluster import Resource
-from jobgate.cluster.access import REVIEWS
+from jobgate.cluster.access import is_allowed
 from jobgate.cluster.objects import ObjectClient
 from jobgate.pods.budget import AnswerCache, Budget
 from webhook.server.offer import PATH
@@ -58,15 +58,6 @@ async def _ask(client: ObjectClient, token: str) -> int:
     user = mapping(status.get("user"))
     if status.get("authenticated") is not True or AUDIENCE not in items(status.get("audiences")):
         return HTTPStatus.UNAUTHORIZED
-    asked = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "metadata": {},
-        "spec": {
-            "user": text(user.get("username")),
-            "groups": list(items(user.get("groups"))),
-            "nonResourceAttributes": {"path": PATH, "verb": "get"},
-        },
-    }
-    allowed = mapping((await client.create(REVIEWS, asked)).get("status")).get("allowed") is True
+    name, groups = text(user.get("username")), items(user.get("groups"))
+    allowed = await is_allowed(client, name, groups, verb="get", path=PATH)
     return HTTPStatus.OK if allowed else HTTPStatus.FORBIDDEN

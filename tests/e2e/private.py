@@ -1,9 +1,13 @@
 """A jobgate for one namespace, with its own settings or kinds, beside the shared one on the same API server."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+import pytest
 
 from controlplane.fixtures import new_namespace
 from controlplane.objects import ClusterObjects
@@ -64,6 +68,14 @@ class PrivateWebhook(InstalledWebhook):
         ours = {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}
         entries = [{**entry, "namespaceSelector": ours} for entry in configuration["webhooks"]]
         return {**configuration, "metadata": {"name": f"jobgate-{self.namespace}"}, "webhooks": entries}
+
+
+@contextmanager
+def on_path(*folders: Path) -> Iterator[None]:
+    """Have the processes that are started meanwhile find the packages in some folders, before those of this project."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (*folders, Path.cwd()))))
+        yield
 
 
 def package(folder: Path, kind: str) -> Path:

@@ -1,7 +1,6 @@
 """jobgate is installed in a cluster with stored invalid jobs: all of them can be edited and deleted."""
 
 import copy
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from jobgate.installation.definitions import definition
 from tests.e2e.cluster import User
-from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.private import PrivateWebhook, on_path, package
 from tests.e2e.trial import ADOPTED
 from tests.kinds.dijob.jobs import task, template
 
@@ -62,11 +61,8 @@ def user(
     for name, spec in STORED.items():
         done, output = user.create(_job(name, spec))
         assert done, output
-    with pytest.MonkeyPatch.context() as patch:
-        path = package(folder / "adopted", "tests.e2e.trial:ADOPTED")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(path), str(Path.cwd())]))
-        with private:
-            yield user
+    with on_path(package(folder / "adopted", "tests.e2e.trial:ADOPTED")), private:
+        yield user
     controlplane.client.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{JOBS}")
 
 

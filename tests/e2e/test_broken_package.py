@@ -1,6 +1,5 @@
 """A server whose image has a package that cannot be loaded, on a real API server."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -10,7 +9,7 @@ import yaml
 
 from controlplane.plane import ControlPlane
 from controlplane.webhook import InstalledWebhook
-from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.private import PrivateWebhook, on_path, package
 from tests.e2e.trial import OLDER
 
 FAULT = (
@@ -27,12 +26,12 @@ def broken(
     """A server without the kind whose CRD and webhooks are installed."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("broken")
-    with pytest.MonkeyPatch.context() as patch:
-        path = package(folder / "site", "tests.e2e.nowhere:KIND")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(path), str(Path.cwd())]))
-        settings = [f"--run={OLDER.qualified_plural}", "--run=torchjobs.train.distributed.io"]
-        with PrivateWebhook(controlplane, folder, settings, kinds=[OLDER]) as private:
-            yield private
+    settings = [f"--run={OLDER.qualified_plural}", "--run=torchjobs.train.distributed.io"]
+    with (
+        on_path(package(folder / "site", "tests.e2e.nowhere:KIND")),
+        PrivateWebhook(controlplane, folder, settings, kinds=[OLDER]) as private,
+    ):
+        yield private
     name = OLDER.qualified_plural
     controlplane.client.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}")
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import copy
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from jobgate.cli import main
 from jobgate.cluster.client import Client
 from jobgate.cluster.migration import DEFINITIONS, PROGRESS, StoredVersions, migrate
 from tests.e2e.cluster import User
-from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.private import PrivateWebhook, on_path, package
 from tests.versions import CREW, GROUP, REST, crew, older
 
 CREWS = CREW.qualified_plural
@@ -30,12 +29,12 @@ def private(
 ) -> Iterator[PrivateWebhook]:
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("conversion")
-    with pytest.MonkeyPatch.context() as patch:
-        path = package(folder / "crew", "tests.versions:CREW")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(path), str(Path.cwd())]))
-        with PrivateWebhook(controlplane, folder, kinds=[CREW]) as private:
-            wait_for(lambda: _established(controlplane), 60, what="the CRD")
-            yield private
+    with (
+        on_path(package(folder / "crew", "tests.versions:CREW")),
+        PrivateWebhook(controlplane, folder, kinds=[CREW]) as private,
+    ):
+        wait_for(lambda: _established(controlplane), 60, what="the CRD")
+        yield private
     controlplane.client.delete(CRD)
 
 

@@ -1,7 +1,6 @@
 """The kind of the tutorial without tasks on a real API server: denials, look-ups, both versions, migration, audit."""
 
 import copy
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from controlplane.webhook import InstalledWebhook
 from jobgate.cli import main
 from tests.corpus import announced, holds
 from tests.e2e.cluster import User
-from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.private import PrivateWebhook, on_path, package
 from tests.jobs.test_without_tasks import ZONE
 from tests.kinds.tutorials import Tutorial
 
@@ -36,9 +35,10 @@ def private(
     site: Path = tmp_path_factory.mktemp("site")
     classes = _read("classes.yaml")["items"]
     cluster = ClusterObjects(controlplane.client)
-    with pytest.MonkeyPatch.context() as patch, TUTORIAL.installed(site) as kind:
-        zones = package(site / "zones", "tests.jobs.test_without_tasks:ZONE")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(zones), str(Path.cwd())]))
+    with (
+        TUTORIAL.installed(site) as kind,
+        on_path(site, package(site / "zones", "tests.jobs.test_without_tasks:ZONE")),
+    ):
         cluster.apply(*classes)
         with PrivateWebhook(controlplane, tmp_path_factory.mktemp("database"), kinds=[kind, ZONE]) as private:
             cluster.established(NAME, ZONE.qualified_plural)

@@ -1,6 +1,5 @@
 """An upgrade to a version with more defaults and rules: stored jobs can still be changed and deleted."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from controlplane.plane import ControlPlane
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from tests.e2e.cluster import User
-from tests.e2e.private import PrivateWebhook, package
+from tests.e2e.private import PrivateWebhook, on_path, package
 from tests.e2e.trial import NEWER, OLDER
 
 TRIAL = NEWER.qualified_plural
@@ -55,26 +54,20 @@ def user(
     assert webhook.port
     installed = PrivateWebhook(controlplane, folder, kinds=[OLDER])
     user = User(controlplane, installed.namespace)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", _path(package(folder / "older", "tests.e2e.trial:OLDER")))
-        with installed:
-            done, output = user.apply(stream([CLIENT_SIDE, SCALED, *UNLAWFUL.values()]))
-            assert done, output
-            done, output = user.apply(SERVER_SIDE, "--server-side")
-            assert done, output
-            # kubectl rejects fields that the older version does not know.
-            assert "unknown field" in user.apply(job("newer-words", minSuccess=1))[1]
-            installed.stop()
-            installed.kinds = (NEWER,)
-            patch.setenv("PYTHONPATH", _path(package(folder / "newer", "tests.e2e.trial:NEWER")))
+    with on_path(package(folder / "older", "tests.e2e.trial:OLDER")), installed:
+        done, output = user.apply(stream([CLIENT_SIDE, SCALED, *UNLAWFUL.values()]))
+        assert done, output
+        done, output = user.apply(SERVER_SIDE, "--server-side")
+        assert done, output
+        # kubectl rejects fields that the older version does not know.
+        assert "unknown field" in user.apply(job("newer-words", minSuccess=1))[1]
+        installed.stop()
+        installed.kinds = (NEWER,)
+        with on_path(package(folder / "newer", "tests.e2e.trial:NEWER")):
             installed.start()
             wait_for(lambda: user.apply(job("newer-words", minSuccess=1))[0], 60.0, every=0.5)
             yield user
     controlplane.client.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{TRIAL}")
-
-
-def _path(folder: Path) -> str:
-    return os.pathsep.join([str(folder), str(Path.cwd())])
 
 
 @pytest.mark.parametrize("name", UNLAWFUL)

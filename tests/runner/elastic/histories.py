@@ -5,6 +5,7 @@
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -236,7 +237,7 @@ def play(seed: int, looks: int = 100) -> Counter[str]:
     return history.steps
 
 
-def main() -> None:
+def main(play: Callable[[int], Counter[str]] = play) -> None:
     """Play as many histories as the argument says."""
     total: Counter[str] = Counter()
     for seed in range(int(sys.argv[1])):

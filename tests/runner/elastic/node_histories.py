@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,7 +12,7 @@ from typing import Any
 
 from jobgate.runner.elastic.decision import START_LIMIT, ElasticJob, Span, Step, decide
 from jobgate.runner.nodes import Nodes
-from tests.runner.elastic.histories import HOLD, START, TICK
+from tests.runner.elastic.histories import HOLD, START, TICK, main
 from tests.runner.elastic.test_node_room import FULL, batch, demand, member
 from tests.runner.test_nodes import asks, filled, node
 
@@ -265,16 +264,5 @@ async def play(seed: int, looks: int = 120) -> Counter[str]:
     return history.steps
 
 
-def main() -> None:
-    """Play as many histories as the argument says."""
-    total: Counter[str] = Counter()
-    for seed in range(int(sys.argv[1])):
-        try:
-            total += asyncio.run(play(seed))
-        except AssertionError as error:
-            raise AssertionError(f"seed {seed}: {error}") from error
-    sys.stdout.write(f"{sys.argv[1]} histories, steps: {dict(total)}\n")
-
-
 if __name__ == "__main__":
-    main()
+    main(lambda seed: asyncio.run(play(seed)))
