@@ -18,6 +18,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook, stop
 from controlplane.whole import WholeControlPlane
 from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.runner.world import holding
 
 SETTINGS = ["--queueing=kueue"]
 
@@ -85,8 +86,7 @@ def test_status_and_event_say_which_quota_is_short(space: Space) -> None:
     events = [event["message"] for event in space.items("events") if event["reason"] == "PodsWait"]
     assert short in str(events)
     deletes(first)
-    kueue.until(lambda: len(run.pods()) == 2, WAIT, "its pods run")
-    run.until("Running")
+    kueue.until(lambda: "Running" in holding(run.status), WAIT, "it runs")
     assert short not in run.status["conditions"][-1]["message"]
 
 

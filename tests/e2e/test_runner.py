@@ -82,7 +82,9 @@ class Run:
         return {
             pod["spec"]["hostname"]: pod
             for pod in self.space.items("pods")
-            if pod["status"]["phase"] == phase and "deletionTimestamp" not in pod["metadata"]
+            if pod["metadata"]["name"].startswith(f"{self.name}-")
+            and pod["status"]["phase"] == phase
+            and "deletionTimestamp" not in pod["metadata"]
         }
 
     def until_pods(self, *hosts: str) -> None:
