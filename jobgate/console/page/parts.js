@@ -31,7 +31,7 @@ export function counts(pods) {
     : h("span", { class: "muted" }, "no pods");
 }
 
-/** Return the head of a page: its title, and what it shows to whom.
+/** Return the head of a page: its title, what it shows, and who it is for.
  * @param {string} title
  * @param {...import("./dom.js").Child} text */
 export function head(title, ...text) {

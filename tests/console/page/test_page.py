@@ -70,7 +70,7 @@ def test_a_page_fits_a_phone(browser: Browser, fake: Fake, route: str) -> None:
         ("try", "Try a job", "authors of jobs"),
     ],
 )
-def test_a_page_says_what_it_shows_and_for_whom(
+def test_a_page_says_what_it_shows_and_who_it_is_for(
     browser: Browser, fake: Fake, route: str, title: str, reader: str, size: tuple[int, int]
 ) -> None:
     browser.open(fake.origin, route, size=size)
