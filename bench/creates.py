@@ -56,7 +56,8 @@ _RULE = {
     "operations": ["CREATE", "UPDATE"],
     "resources": ["dijobs"],
 }
-TASKS = (1, 3, 30)
+#: The rows: the number of tasks, and whether they have names, so that no default is left to set.
+ROWS = ((1, False), (1, True), (3, False), (3, True), (30, False))
 #: The first rounds are not counted: connections are opened, and the API server compiles expressions.
 WARM_UP = 5
 
@@ -81,10 +82,10 @@ def main(argv: list[str] | None = None) -> int:
         for name in (POLICIES, GO, BOTH, TWINS):
             wait_for(partial(_followed, plane.client, name), 60, what=f"the API server to follow {name}")
         _check(plane.client)
-        measured = {tasks: measure(plane.client, tasks, command.rounds) for tasks in TASKS}
+        measured = {_title(*of): measure(plane.client, *of, command.rounds) for of in ROWS}
     ratios = [f"{name} / {other}" for name, other in RATIOS]
     rows = [["tasks", "create, ms", *(f"{name} adds" for name in NAMESPACES if name != NEITHER), *ratios]]
-    rows += [row(tasks, of) for tasks, of in measured.items()]
+    rows += [row(title, took) for title, took in measured.items()]
     print(aligned(rows))
     if command.json:
         command.json.write_text(json.dumps(measured), encoding="utf-8")
@@ -120,14 +121,18 @@ def other(name: str, plane: ControlPlane, go: Path, folder: Path) -> Iterator[No
         yield
 
 
-def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
+def _title(tasks: int, named: bool) -> str:
+    return f"{tasks}, named" if named else str(tasks)
+
+
+def measure(api: ClusterApi, tasks: int, named: bool, rounds: int) -> dict[str, list[float]]:
     """Return the milliseconds of each create, by namespace; the order of namespaces is shuffled in each round."""
     took: dict[str, list[float]] = {name: [] for name in NAMESPACES}
     chance, order = random.Random(tasks), list(NAMESPACES)
     for number in range(WARM_UP + rounds):
         chance.shuffle(order)
         for name in order:
-            body = json.dumps(job(tasks, number, name))
+            body = json.dumps(job(tasks, number, name, named))
             began = time.perf_counter()
             status, answer = create(api, name, body)
             took[name].append((time.perf_counter() - began) * 1000)
@@ -135,7 +140,7 @@ def measure(api: ClusterApi, tasks: int, rounds: int) -> dict[str, list[float]]:
     return {name: of[WARM_UP:] for name, of in took.items()}
 
 
-def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
+def row(title: str, took: Mapping[str, Sequence[float]]) -> list[str]:
     """Return a row of the table: the median of a create, and the medians of the added times."""
     added = {
         name: statistics.median(with_it - without for with_it, without in zip(of, took[NEITHER], strict=True))
@@ -144,12 +149,14 @@ def row(tasks: int, took: Mapping[str, Sequence[float]]) -> list[str]:
     }
     ratios = (added[name] / added[other] for name, other in RATIOS)
     figures = (statistics.median(took[NEITHER]), *added.values(), *ratios)
-    return [str(tasks), *(f"{figure:.2f}" for figure in figures)]
+    return [title, *(f"{figure:.2f}" for figure in figures)]
 
 
-def job(tasks: int, variant: int, namespace: str) -> dict[str, Any]:
-    """Return a job."""
+def job(tasks: int, variant: int, namespace: str, named: bool = False) -> dict[str, Any]:
+    """Return a job, whose tasks have the names that they would be given if `named`."""
     document = jobs.job("DIJob", tasks, variant)
+    for task in document["spec"]["tasks"] if named else ():
+        task.setdefault("name", task["type"])
     return {**document, "metadata": {**document["metadata"], "namespace": namespace}}
 
 
