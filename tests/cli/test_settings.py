@@ -331,26 +331,28 @@ def test_a_limit_that_is_none_is_an_error(written: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "limits", "workers", "needed"),
+    ("memory", "limits", "workers", "kept", "needed"),
     [
-        ("512", Limits(), 1, None),
-        ("511", Limits(), 1, 512),
-        ("1023", Limits(), 2, 1024),
-        ("512", Limits(buffered=65 * MIB), 1, 513),
-        ("573", Limits(in_flight=2000), 1, 575),
-        ("575", Limits(in_flight=2000), 1, None),
-        ("", Limits(), 64, None),
+        ("512", Limits(), 1, 0, None),
+        ("511", Limits(), 1, 0, 512),
+        ("1023", Limits(), 2, 0, 1024),
+        ("512", Limits(buffered=65 * MIB), 1, 0, 513),
+        ("573", Limits(in_flight=2000), 1, 0, 575),
+        ("575", Limits(in_flight=2000), 1, 0, None),
+        ("512", Limits(body=8 * MIB), 1, 0, 532),
+        ("512", Limits(), 1, 10, 528),
+        ("", Limits(), 64, 0, None),
     ],
 )
 def test_the_server_warns_of_a_memory_limit_below_its_bounds(
-    memory: str, limits: Limits, workers: int, needed: int | None,
+    memory: str, limits: Limits, workers: int, kept: int, needed: int | None,
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     file = tmp_path / "memory.max"
     file.write_text(f"{int(memory) * MIB}\n" if memory else "max\n")
     monkeypatch.setattr(SERVE, "_MEMORY", file)
-    warn_of_little_memory(limits, workers)
-    expected = f"the memory limit is {memory} MiB, but --limit and --workers need {needed} MiB"
+    warn_of_little_memory(limits, workers, kept)
+    expected = f"the memory limit is {memory} MiB, but --limit, --workers and --keep-reviews need {needed} MiB"
     assert [expected in message for message in caplog.messages] == [True] * (needed is not None)
 
 
