@@ -48,7 +48,7 @@ async def follow(request: web.Request, events: Events, period: float = PERIOD) -
     try:
         await response.prepare(request)
         sent, end = time.monotonic(), time.monotonic() + LIFETIME
-        with suppress(ApiError, OSError, TimeoutError):  # who connects again is told why
+        with suppress(ApiError, OSError, TimeoutError):  # who connects again gets the reason
             async for each in events:
                 now = time.monotonic()
                 if each or now - sent > SILENCE:

@@ -47,7 +47,7 @@ async def no_servers() -> list[Any]:
     return []
 
 
-async def test_a_reader_is_told_of_reviews_that_a_server_dropped() -> None:
+async def test_a_reader_learns_of_reviews_that_a_server_dropped() -> None:
     store, caller = ReviewStore({}), Anyone()
     store.add("a", REVIEW)
     events = streams.of_reviews(caller, store, no_servers, 1)  # type: ignore[arg-type]
