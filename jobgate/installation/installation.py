@@ -267,13 +267,8 @@ class Installation(BaseModel):
                 "objectSelector may not be set with run: labels of jobs may change while they run; use "
                 "namespaceSelector"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _one_worker_keeps_reviews(self) -> Self:
-        """Workers share no memory."""
         if self.keep_reviews and self.workers > 1:
-            raise ValueError("keepReviews requires workers 1: use more replicas")
+            raise ValueError("keepReviews requires workers 1, as workers share no memory: use more replicas")
         return self
 
     @model_validator(mode="after")
