@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import os
-import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import fields
@@ -48,10 +47,8 @@ _logger = logging.getLogger("jobgate")
 
 #: The memory limit of this container, by cgroup v2.
 _MEMORY = Path("/sys/fs/cgroup/memory.max")
-#: The memory limit in the manifests, which is enough for the default limits and one worker.
+#: The memory limit in the manifests, which is enough for the default limits.
 _MEMORY_BY_DEFAULT = 512 * 1024 * 1024
-#: Command line of a worker process.
-_COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -83,13 +80,6 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Seconds to keep serving after SIGTERM, until endpoints are updated.",
 )
 @setting(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    help="Worker processes, at most one per core. Each has its own connections, memory and caches.",
-)
-@setting(
     "--cluster/--no-cluster",
     default=None,
     help="Look up objects and jobs in the cluster.  [default: if there are credentials]",
@@ -112,7 +102,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default=0,
     show_default=True,
     metavar="N",
-    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster, and one worker.",
+    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster.",
 )
 @click.option("--print-reviews", is_flag=True, hidden=True, help="Print each review, for `jobgate dev`.")
 @CREDENTIALS
@@ -128,7 +118,6 @@ def serve(  # noqa: PLR0913 - one argument an option
     health_port: int,
     bind: str,
     drain_seconds: float,
-    workers: int,
     cluster: bool | None,
     traces: bool,
     limit: tuple[str, ...],
@@ -143,27 +132,14 @@ def serve(  # noqa: PLR0913 - one argument an option
     from jobgate.serving.metrics import PRODUCT, ServingMetrics
     from webhook import server
     from webhook.server import log
+    from webhook.server.listener import inherited, stop_with_parent
     from webhook.server.spans import OpenTelemetry
-    from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
-    _require_one_worker(workers if keep_reviews else 1)
     limits, sockets = limits_of(limit), inherited()
     log.configure()
     metrics = ServingMetrics()
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
-    if sockets is None:
-        warn_of_little_memory(limits, workers)
-
-    async def supervise_workers() -> None:
-        stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
-        with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            await Supervisor(workers, command, PRODUCT, log_lacking(configured.kinds)).run(own, stop=stop)
-
-    where = f"{bind}, ports {port} and {health_port}"
-    if workers > 1 and sockets is None:
-        with listening(where):
-            asyncio.run(supervise_workers())
-        return
+    warn_of_little_memory(limits)
     kinds = _compiled(in_cluster(configured.kinds, deny))
     lacking = log_lacking(kinds)
     metrics.unusable.set(len(lacking))
@@ -206,7 +182,7 @@ def serve(  # noqa: PLR0913 - one argument an option
                     task.cancel()
                 await asyncio.wait(beside)
 
-    with listening(where), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with listening(f"{bind}, ports {port} and {health_port}"), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
 
 
@@ -231,17 +207,17 @@ def limits_of(written: Iterable[str]) -> Limits:
     return Limits(**changed)
 
 
-def warn_of_little_memory(limits: Limits, workers: int) -> None:
+def warn_of_little_memory(limits: Limits) -> None:
     """Warn if the container has less memory than the bounds allow the server to use."""
     try:
         memory = int(_MEMORY.read_text())
     except (OSError, ValueError):  # not in a container, or without a limit: `max`
         return
-    needed = workers * (_MEMORY_BY_DEFAULT + limits.held - type(limits)().held)
+    needed = _MEMORY_BY_DEFAULT + limits.held - type(limits)().held
     if memory < needed:
         mib = 1024 * 1024
         _logger.warning(
-            "the memory limit is %d MiB, but --limit and --workers need %d MiB: raise it, or lower these",
+            "the memory limit is %d MiB, but --limit needs %d MiB: raise the one, or lower the other",
             memory // mib,
             -(-needed // mib),
         )
@@ -299,11 +275,6 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
         return False
     return True
-
-
-def _require_one_worker(workers: int) -> None:
-    if workers > 1:
-        raise click.UsageError("--keep-reviews requires --workers 1, as workers share no memory: run more replicas")
 
 
 def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, *, printed: bool) -> None:

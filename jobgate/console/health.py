@@ -6,9 +6,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from aiohttp import ClientError
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
 
 from certs import Refusal, Rotation, RotationSettings, Unavailable, service_names
 from certs.places import Stamp
@@ -21,11 +23,12 @@ from jobgate.cluster.client import Client
 from jobgate.console.replicas import Replica
 from jobgate.installation.installation import values
 from jobgate.serving.rotation import places
-from webhook.server.workers import Families, families
 from webhook.values import mapping, metadata_of, objects, spec_of, whole
 
 #: Most bytes of the metrics of a replica, and seconds to read them.
 METRICS, TIMEOUT = 2 * 1024 * 1024, 5.0
+#: Metrics by name.
+Families: TypeAlias = dict[str, Metric]
 _LATENCY: Final = "controller_runtime_webhook_latency_seconds"
 _STAGES: Final = {"trusted": Stamp.TRUSTED_AT, "promoted": Stamp.PROMOTED_AT, "verified": Stamp.VERIFIED_AT}
 
@@ -67,7 +70,8 @@ async def _metrics(client: Client, namespace: str, replica: Replica) -> tuple[st
             while len(body) < METRICS and (chunk := await response.content.read(METRICS)):
                 body += chunk
             response.close()
-            return "", families(body.decode("utf-8", "replace").rpartition("\n")[0] + "\n")
+            text = body.decode("utf-8", "replace").rpartition("\n")[0] + "\n"
+            return "", {family.name: family for family in text_string_to_metric_families(text)}
     except (ApiError, OSError, TimeoutError, ClientError, ValueError) as error:
         return str(error) or type(error).__qualname__, {}
 

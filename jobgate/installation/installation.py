@@ -111,7 +111,7 @@ class Installation(BaseModel):
     resources: dict[Component, dict[str, dict[str, str | int | float]]] = Field(
         RESOURCES,
         description="Resources of the containers, by component. The server logs a warning if its memory limit is "
-        "less than its bounds (`serve --limit`, `--workers`) need.",
+        "less than its bounds (`serve --limit`) need.",
     )
     node_selector: dict[str, str] = Field({}, description="Labels of the nodes for all pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of all pods.")
