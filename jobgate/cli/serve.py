@@ -31,6 +31,7 @@ from jobgate.cli.settings import (
 )
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.schema import StructuralSchema
+from jobgate.limits import KEPT, MIB, server_memory
 from jobgate.serving.reload import settings_reloaders
 from webhook import Registry
 
@@ -47,8 +48,6 @@ _logger = logging.getLogger("jobgate")
 
 #: The memory limit of this container, by cgroup v2.
 _MEMORY = Path("/sys/fs/cgroup/memory.max")
-#: The memory limit in the manifests, which is enough for the default limits.
-_MEMORY_BY_DEFAULT = 512 * 1024 * 1024
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -139,7 +138,7 @@ def serve(  # noqa: PLR0913 - one argument an option
     log.configure()
     metrics = ServingMetrics()
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
-    warn_of_little_memory(limits)
+    warn_of_little_memory(limits, keep_reviews)
     kinds = _compiled(in_cluster(configured.kinds, deny))
     lacking = log_lacking(kinds)
     metrics.unusable.set(len(lacking))
@@ -207,20 +206,17 @@ def limits_of(written: Iterable[str]) -> Limits:
     return Limits(**changed)
 
 
-def warn_of_little_memory(limits: Limits) -> None:
+def warn_of_little_memory(limits: Limits, keep_reviews: int) -> None:
     """Warn if the container has less memory than the bounds allow the server to use."""
     try:
-        memory = int(_MEMORY.read_text())
+        memory = int(_MEMORY.read_text()) // MIB
     except (OSError, ValueError):  # not in a container, or without a limit: `max`
         return
-    needed = _MEMORY_BY_DEFAULT + limits.held - type(limits)().held
+    kept = KEPT if keep_reviews else 0
+    needed = server_memory(kept, limits.body, limits.buffered, limits.small, limits.in_flight)
     if memory < needed:
-        mib = 1024 * 1024
-        _logger.warning(
-            "the memory limit is %d MiB, but --limit needs %d MiB: raise the one, or lower the other",
-            memory // mib,
-            -(-needed // mib),
-        )
+        text = "the memory limit is %d MiB, but --limit and --keep-reviews need %d MiB: raise it or lower these"
+        _logger.warning(text, memory, needed)
 
 
 def _source(

@@ -11,10 +11,27 @@ from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import LIKE
 from jobgate.configured.kind import ConfiguredKind
 from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
+from jobgate.installation.installation import LIMITS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
+from jobgate.installation.tree import (
+    ITEM,
+    KEY,
+    Expression,
+    ForEach,
+    If,
+    all_of,
+    either,
+    entry,
+    equal,
+    filled,
+    has,
+    joined,
+    negated,
+    setting,
+)
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
+from jobgate.limits import KEPT, server_memory
 from jobgate.names import DOMAIN
 from jobgate.plugins import offered
 
@@ -27,6 +44,7 @@ _ENTRIES_FOLDER = "/etc/jobgate/configured"
 #: Volume with the descriptions of configured kinds.
 KINDS_VOLUME = "kinds"
 _HAS_SETTINGS = setting("kind_settings")
+_LIMITS = {name: entry("limits", name, default) for name, default in LIMITS.items()}
 
 #: Flag of every component that uses names of Services.
 DOMAIN_FLAG = If(
@@ -136,6 +154,12 @@ def _deployment(kinds: Iterable[CustomKind]) -> dict[str, Any]:
     return deployment(ACCOUNT, SELECTOR, template, setting("replicas"), strategy=SURGE_FIRST)
 
 
+def _memory() -> Expression:
+    """Return the memory that the server needs for its bounds."""
+    kept = either(negated(setting("keep_reviews")), 0, KEPT)
+    return joined(server_memory(kept, *_LIMITS.values()), "Mi")
+
+
 def _queued(kinds: Iterable[CustomKind]) -> list[If]:
     """Return the flags for kinds with jobs that the runner queues."""
     return [
@@ -160,6 +184,10 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
+        *(
+            If(negated(equal(limit, limit.default)), joined(f"--limit={name}=", limit))
+            for name, limit in _LIMITS.items()
+        ),
         If(setting("keep_reviews"), joined("--keep-reviews=", setting("keep_reviews"))),
         ForEach(setting("run"), joined("--run=", ITEM)),
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
@@ -173,4 +201,5 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         args,
         ports=[port],
         volumeMounts=_some(entries_mounted(kinds)[0], mounts),
+        resources=filled(entry("resources", "webhook", {}), "limits", "memory", _memory()),
     )

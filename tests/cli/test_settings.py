@@ -331,25 +331,27 @@ def test_a_limit_that_is_none_is_an_error(written: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "limits", "needed"),
+    ("memory", "limits", "kept", "needed"),
     [
-        ("512", Limits(), None),
-        ("511", Limits(), 512),
-        ("512", Limits(buffered=65 * MIB), 513),
-        ("573", Limits(in_flight=2000), 575),
-        ("575", Limits(in_flight=2000), None),
-        ("", Limits(), None),
+        ("512", Limits(), 0, None),
+        ("511", Limits(), 0, 512),
+        ("512", Limits(buffered=65 * MIB), 0, 513),
+        ("573", Limits(in_flight=2000), 0, 575),
+        ("575", Limits(in_flight=2000), 0, None),
+        ("512", Limits(body=8 * MIB), 0, 532),
+        ("512", Limits(), 10, 528),
+        ("", Limits(), 0, None),
     ],
 )
 def test_the_server_warns_of_a_memory_limit_below_its_bounds(
-    memory: str, limits: Limits, needed: int | None,
+    memory: str, limits: Limits, kept: int, needed: int | None,
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     file = tmp_path / "memory.max"
     file.write_text(f"{int(memory) * MIB}\n" if memory else "max\n")
     monkeypatch.setattr(SERVE, "_MEMORY", file)
-    warn_of_little_memory(limits)
-    expected = f"the memory limit is {memory} MiB, but --limit needs {needed} MiB"
+    warn_of_little_memory(limits, kept)
+    expected = f"the memory limit is {memory} MiB, but --limit and --keep-reviews need {needed} MiB"
     assert [expected in message for message in caplog.messages] == [True] * (needed is not None)
 
 
