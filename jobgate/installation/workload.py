@@ -43,10 +43,9 @@ _ENTRIES_FOLDER = "/etc/jobgate/configured"
 #: Volume with the descriptions of configured kinds.
 KINDS_VOLUME = "kinds"
 _HAS_SETTINGS = setting("kind_settings")
-_WORKERS = setting("workers")
 _LIMITS = {name: entry("limits", name, default) for name, default in LIMITS.items()}
 _KEPT = either(negated(setting("keep_reviews")), 0, KEPT)
-_MEMORY = joined(server_memory(_WORKERS, _KEPT, *_LIMITS.values()), "Mi")
+_MEMORY = joined(server_memory(_KEPT, *_LIMITS.values()), "Mi")
 
 #: Flag of every component that uses names of Services.
 DOMAIN_FLAG = If(
@@ -180,7 +179,6 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
-        If(negated(equal(_WORKERS, 1)), joined("--workers=", _WORKERS)),
         *(
             If(negated(equal(limit, limit.default)), joined(f"--limit={name}=", limit))
             for name, limit in _LIMITS.items()
