@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from aiohttp import ClientError
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
 
 from certs import Refusal, RotationSettings, Unavailable, service_names
 from certs.state import write_time
@@ -20,11 +22,12 @@ from jobgate.console.jobs import pod_row
 from jobgate.console.servers import Server, Servers
 from jobgate.installation.installation import values
 from jobgate.serving.rotation import status_of
-from webhook.server.workers import Families, families
 from webhook.values import mapping, spec_of
 
 #: Most bytes of the metrics of a server, and seconds to read them.
 METRICS, TIMEOUT = 2 * 1024 * 1024, 5.0
+#: Metrics by name.
+Families: TypeAlias = dict[str, Metric]
 _LATENCY: Final = "controller_runtime_webhook_latency_seconds"
 
 
@@ -58,7 +61,8 @@ async def _metrics(client: Client, servers: Servers, server: Server) -> tuple[Se
             body = b""
             while len(body) < METRICS and (chunk := await response.content.read(METRICS)):
                 body += chunk
-            return server, "", families(body.decode("utf-8", "replace").rpartition("\n")[0] + "\n")
+            text = body.decode("utf-8", "replace").rpartition("\n")[0] + "\n"
+            return server, "", {family.name: family for family in text_string_to_metric_families(text)}
     except (ApiError, OSError, TimeoutError, ClientError, ValueError) as error:
         return server, str(error) or type(error).__qualname__, {}
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.request import urlopen
 
-from webhook.server.workers import VARIABLE
+from webhook.server.listener import VARIABLE
 
 #: Seconds for a server to be ready, and to end.
 START, END = 60.0, 10.0
