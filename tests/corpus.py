@@ -23,7 +23,18 @@ def name_of(file: Path) -> str:
 def announced(file: Path) -> list[str]:
     """Return the expected faults in the comments of a broken example, or their beginnings."""
     lines = file.read_text(encoding="utf-8").splitlines()
-    return [line.removeprefix("# denied: ") for line in lines if line.startswith("# denied: ")]
+    faults = [line.removeprefix("# denied: ") for line in lines if line.startswith("# denied: ")]
+    assert faults, f"{file} says no expected fault: begin it with a comment for each, `# denied: <field>: <fault>`"
+    return faults
+
+
+def compare(file: Path, reported: list[str]) -> None:
+    """Assert that the faults of a broken example are the expected ones, and no others."""
+    faults = announced(file)
+    missing = [fault for fault in faults if not any(text.startswith(fault) for text in reported)]
+    assert not missing, f"{file} is denied, but not for what it says: {missing}; reported: {reported}"
+    others = [text for text in reported if not any(text.startswith(fault) for fault in faults)]
+    assert len(reported) == len(faults), f"{file} has faults that it does not say, as `# denied: …`: {others}"
 
 
 def jobs(file: Path) -> list[dict[str, Any]]:

@@ -150,7 +150,10 @@ def manifests(  # noqa: PLR0913 - a setting each
     chosen = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
     if output_dir and (unused := chosen - _OF_FILES):
         flags = ", ".join(option.opts[0] for option in context.command.params if option.name in unused)
-        raise click.UsageError(f"--output-dir writes files for all choices, and cannot be used with {flags}")
+        raise click.UsageError(
+            f"--output-dir writes a chart and folders for kustomize, which leave {flags} open: set them in the values "
+            "of the chart or in your kustomization, or print one installation without --output-dir"
+        )
     bundle = _certificates(ca_bundle.read()) if ca_bundle else b""
     # An option with multiple values has no default that `--help` could show.
     choices["api_server_ports"] = choices["api_server_ports"] or values("api_server_ports")

@@ -10,7 +10,7 @@ from jobgate.configured.catalogue import Catalogued, named_in_catalogue, names
 from jobgate.jobs.context import Context
 from jobgate.kinds import installed
 from jobgate.offline.judge import ReviewOptions, Verdict, judge
-from tests.corpus import CATALOGUE, announced
+from tests.corpus import CATALOGUE, compare
 from webhook import Operation
 from webhook.explain import explain
 from webhook.object import object_of
@@ -53,12 +53,9 @@ def test_a_correct_example_is_allowed_as_it_is(file: Path) -> None:
 
 @pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
 def test_a_broken_example_is_denied_for_what_it_announces(file: Path) -> None:
-    status, faults = verdict(file).status, announced(file)
+    status = verdict(file).status
     assert status is not None
-    reported = [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]]
-    assert len(reported) == len(faults)
-    for fault in faults:
-        assert any(text.startswith(fault) for text in reported), (fault, reported)
+    compare(file, [f"{cause['field']}: {cause['message']}" for cause in status["details"]["causes"]])
 
 
 @pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)

@@ -108,9 +108,11 @@ export function duration(seconds) {
 }
 
 /** Return the time of day, or the date too if it is not today's.
- * @param {number} epoch seconds */
-export function clock(epoch) {
+ * @param {number} epoch seconds
+ * @param {boolean} [short] without year and seconds, for a column */
+export function clock(epoch, short) {
   const date = new Date(epoch * 1000);
   const time = date.toLocaleTimeString("en-GB");
-  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString("sv")} ${time}`;
+  if (date.toDateString() === new Date().toDateString()) return time;
+  return short ? `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time.slice(0, 5)}` : `${date.toLocaleDateString("sv")} ${time}`;
 }

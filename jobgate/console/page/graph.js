@@ -1,7 +1,7 @@
 // A job as a graph of its tasks: arrows are dependsOn, frames are gangs.
 
 import { h, many, s } from "./dom.js";
-import { badge, counts } from "./parts.js";
+import { badge, counts, legend } from "./parts.js";
 
 /** @typedef {import("./types.js").Task} Task */
 /** @typedef {import("./types.js").WholeJob} WholeJob */
@@ -93,7 +93,7 @@ export function graph(job, down) {
     const x = Math.min(...inside.map((place) => place.x)) - PAD, y = Math.min(...inside.map((place) => place.y)) - PAD - TITLE + 6;
     const right = Math.max(...inside.map((place) => place.x)) + WIDTH + PAD, low = Math.max(...inside.map((place) => place.y)) + HEIGHT + PAD;
     return inside.length > 0 && s("g", { class: "gang" }, s("rect", { x, y, width: right - x, height: low - y, rx: 10 }),
-      s("text", { x: x + 10, y: y + 14 }, `gang ${gang.name}: starts with ${many(gang.minimum, "pod")} together`.slice(0, (right - x) / 6.5)));
+      s("text", { x: x + 10, y: y + 14 }, `gang ${gang.name}: ${many(gang.minimum, "pod")} start together`.slice(0, (right - x) / 6)));
   });
   const arrows = job.tasks.flatMap((task) => task.dependsOn.map((name) => {
     const from = at.get(name), to = at.get(task.name);
@@ -102,10 +102,16 @@ export function graph(job, down) {
     const bend = down ? `${a} ${(b + d) / 2} ${c} ${(b + d) / 2}` : `${(a + c) / 2} ${b} ${(a + c) / 2} ${d}`;
     return s("path", { class: `arrow ${task.any ? "any" : ""}`, d: `M${a} ${b}C${bend} ${c} ${d}`, "marker-end": "url(#head)" });
   }));
-  return h("div", { class: "graph", role: "group", tabindex: 0, "aria-label": "Graph of the tasks" },
+  const any = job.tasks.some((task) => task.any && task.dependsOn.length > 1);
+  const signs = /** @type {(false | [string, string])[]} */ ([
+    arrows.length > 0 && ["→", "must start first"], any && ["⇢", "one of them must start first"], frames.some(Boolean) && ["┆ ┆", "a gang: its pods start together, or none does"],
+    ["━", "pods by phase"], job.tasks.some((task) => "Missing" in phases(task)) && ["╌", "not created yet"],
+  ]);
+  return h("div", {}, h("div", { class: "graph", role: "group", tabindex: 0, "aria-label": "Graph of the tasks" },
     h("div", { class: "canvas", css: { width: `${width}px`, height: `${height}px` } },
       s("svg", { width, height, "aria-hidden": "true" },
         s("defs", {}, s("marker", { id: "head", viewBox: "0 0 10 10", refX: 6, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0L9 5L0 10z" }))),
         ...frames, ...arrows),
-      h("ul", {}, ...job.tasks.map((task) => node(task, at.get(task.name) ?? { x: 0, y: 0 })))));
+      h("ul", {}, ...job.tasks.map((task) => node(task, at.get(task.name) ?? { x: 0, y: 0 }))))),
+  legend(...signs.filter((sign) => sign !== false)));
 }

@@ -2,13 +2,19 @@
 
 import { get, post } from "./api.js";
 import { clock, duration, h, many, s, show } from "./dom.js";
-import { badge, card, empty, failure, table } from "./parts.js";
+import { badge, card, empty, failure, head, table } from "./parts.js";
 
 /** @typedef {import("./types.js").Health} Health */
 
 /** Milliseconds between two looks. */
 const PERIOD = 5000;
 const DAY = 86400e3;
+/** What the states of reading a server's reviews mean. */
+const READING = /** @type {Record<string, string>} */ ({ streaming: "shown in Now", off: "not kept", forbidden: "not permitted" });
+/** What has been reached with each stage of a rotation. */
+const STAGES = /** @type {Record<string, string>} */ ({
+  trusted: "API servers trust the new one", promoted: "servers are to use it", verified: "all servers use it",
+});
 
 /** @param {HTMLElement} main */
 export function open(main) {
@@ -42,8 +48,8 @@ export function open(main) {
     button.disabled = false;
   };
   const button = h("button", { type: "button", class: "primary", id: "doctor", click: doctor }, "Run the doctor");
-  show(main, h("h1", {}, "Health"), look, card("Doctor",
-    h("p", { class: "muted" }, "Compares the installation with what it should be: ", h("code", {}, "jobgate doctor"), ". It only reads."), button, found));
+  show(main, head("Health of the installation", "Whether the servers answer, how fast, and how long their certificate is valid. For operators of jobgate."), look, card("Doctor: what is wrong, and how to fix it",
+    h("p", { class: "muted" }, "Compares the installation with what it should be, as ", h("code", {}, "jobgate doctor"), " does. It only reads."), button, found));
   load();
   return { update() {}, close() { clearTimeout(timer); stop.abort(); } };
 }
@@ -51,22 +57,22 @@ export function open(main) {
 /** @param {Health} health */
 function cards(health) {
   const { replicas, latency, certificates, problems } = health;
-  const gone = (/** @type {string} */ what) => h("p", { class: "muted" }, `${what} cannot be read: see the problems above.`);
+  const gone = (/** @type {string} */ what) => h("p", { class: "muted" }, `${what} cannot be read${problems.length ? ": see the problems above" : ""}.`);
   return [
     problems.length > 0 && card(many(problems.length, "problem"), h("ul", { class: "why" }, ...problems.map((text) => h("li", {}, badge("warned", ""), text)))),
-    card("Replicas", replicas ? replicas.length ? servers(replicas) : empty("No server runs.", "Look at the Deployment in ", h("code", {}, health.namespace), ".") : gone("Replicas")),
-    card("Latency of reviews", latency ? histogram(latency) : gone("Latency")),
-    card("Certificates", certificates ? rotation(certificates, Date.parse(health.time)) : gone("Certificates")),
+    card("Servers: one row for each replica of the webhook", replicas ? replicas.length ? servers(replicas) : empty("No server runs.", "Run the doctor below, or look at the pods: ", h("code", {}, `kubectl get pods --namespace ${health.namespace}`)) : gone("Servers")),
+    card("Latency: how long reviews took, since the servers started", latency ? histogram(latency) : gone("Latencies")),
+    card("Certificate: how long it is valid, and how far its rotation is", certificates ? rotation(certificates, Date.parse(health.time)) : gone("Certificates")),
   ];
 }
 
 /** @param {import("./types.js").Replica[]} replicas */
 function servers(replicas) {
-  return table("Replicas", ["Replica", "State", "Requests", "Reviews", "Caches", "Certificate"], replicas.map((one) => [
+  return table("Servers", ["Server", "State", "Requests", "Its reviews", "Age of caches", "Certificate"], replicas.map((one) => [
     h("div", {}, h("strong", {}, one.name), h("p", { class: "muted" }, `${one.node || "no node"}${one.started ? `, up ${duration((Date.now() - Date.parse(one.started)) / 1000)}` : ""}, ${many(one.restarts, "restart")}`)),
     one.ready ? badge("ready") : badge("pending", `${one.phase}, not ready`),
     one.requests === null ? "unknown" : h("div", {}, one.requests.toLocaleString("en"), h("p", { class: "muted" }, `${one.inFlight ?? "?"} in flight, ${one.connections ?? "?"} connections`)),
-    h("div", {}, badge(one.reviews.state === "streaming" ? "ready" : "warned", one.reviews.state), one.reviews.message && h("p", { class: "muted" }, one.reviews.message)),
+    h("div", {}, badge(one.reviews.state === "streaming" ? "ready" : "warned", READING[one.reviews.state] ?? one.reviews.state), one.reviews.message && h("p", { class: "muted" }, one.reviews.message)),
     h("div", {}, ...one.caches.map((cache) => h("p", { title: cache.resource }, `${cache.resource.split(".")[0]}: ${cache.ageSeconds === null ? "never read" : `${duration(cache.ageSeconds)} old`}`, cache.unkept > 0 && `, ${cache.unkept} not kept`))),
     one.certificateGeneration === null ? "unknown" : `generation ${one.certificateGeneration}`]));
 }
@@ -76,7 +82,7 @@ const bound = (le) => le === null ? "more" : le < 1 ? `${+(le * 1000).toPrecisio
 
 /** @param {import("./types.js").Latency} latency */
 function histogram({ count, sumSeconds, buckets }) {
-  if (!count) return h("p", { class: "muted" }, "No reviews yet.");
+  if (!count) return h("p", { class: "muted" }, "No reviews yet: this fills when someone creates or changes a job.");
   const parts = buckets.map((bucket, at) => ({ le: bucket.le, count: bucket.count - (buckets[at - 1]?.count ?? 0) }));
   const first = parts.findIndex((part) => part.count), last = parts.findLastIndex((part) => part.count);
   const shown = parts.slice(Math.max(0, first - 1), last + 2), top = Math.max(...shown.map((part) => part.count));
@@ -101,7 +107,7 @@ function rotation(all, now) {
     s("path", { d: `M${x(time)} 16V${low - 14}` }), s("text", { x: x(time), y, "text-anchor": x(time) > width - 60 ? "end" : x(time) < 60 ? "start" : "middle" }, text));
   return h("div", {},
     h("p", {}, all.generation === null ? "No certificate is served." : `Generation ${all.generation} is served${renewal ? `, and renewed on ${day(renewal)}` : ""}.`),
-    h("ol", { class: "stages", "aria-label": "Stages of the last rotation" }, ...all.stages.map((stage) => h("li", { class: stage.time ? "done" : "" }, h("strong", {}, stage.name), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : "not yet")))),
+    h("ol", { class: "stages", "aria-label": "Stages of the last rotation" }, ...all.stages.map((stage) => h("li", { class: stage.time ? "done" : "" }, h("strong", {}, stage.name), h("span", {}, STAGES[stage.name]), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : "not yet")))),
     h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", viewBox: `0 0 ${width} ${low + 6}`, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
       ...dated.map((one, at) => s("g", { class: `generation ${one.state}` },
         s("rect", { x: x(one.from), y: 20 + at * row, width: Math.max(4, x(one.to) - x(one.from)), height: 22, rx: 4 }),

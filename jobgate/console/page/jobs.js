@@ -5,7 +5,7 @@ import { clock, duration, h, icon, many, show } from "./dom.js";
 import { graph } from "./graph.js";
 import { List } from "./list.js";
 import { closer } from "./now.js";
-import { badge, counts, empty, failure, renew, section, table } from "./parts.js";
+import { badge, counts, empty, failure, head, renew, section, table } from "./parts.js";
 
 /** @typedef {import("./types.js").Job} Job */
 /** @typedef {import("./types.js").WholeJob} WholeJob */
@@ -63,7 +63,7 @@ export function open(main, route) {
       total.textContent = answer.matched > jobs.size ? `the newest ${jobs.size} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
       if (jobs.size) show(body, list.root);
       else show(body, answer.total ? empty("No job fits these filters.", "Remove a filter to see more.")
-        : empty("No jobs.", "Jobs of all namespaces that you may list appear here. Create one with ", h("code", {}, "kubectl apply -f job.yaml"), "."));
+        : empty("No jobs.", "A job appears here as soon as it is stored in a namespace whose jobs you may list. Create one: ", h("code", {}, "kubectl apply -f job.yaml")));
       list.set([...jobs.values()]);
     } catch (error) {
       if (turn === asked) show(body, failure(error, load));
@@ -104,7 +104,7 @@ export function open(main, route) {
     detail.focus({ preventScroll: true });
   };
 
-  show(main, h("h1", { class: "hidden" }, "Jobs"), h("div", { class: "pane" },
+  show(main, head("Jobs and their pods", "All stored jobs, live. For owners of jobs: select one to see its tasks, and why it waits."), h("div", { class: "pane" },
     h("div", { class: "filters", role: "search" }, q, kind, namespace, phases, total), banner, body), detail);
   for (const input of [q, kind, namespace, phases]) input.addEventListener("input", () => soon(200));
   show(body, empty("Loading…"));

@@ -3,7 +3,7 @@
 import { get, stream } from "./api.js";
 import { announce, clock, h, icon, many, show } from "./dom.js";
 import { List } from "./list.js";
-import { annotated, badge, causes, diff, empty, failure, gotoLine, renew, section } from "./parts.js";
+import { annotated, badge, causes, diff, empty, failure, gotoLine, head, legend, renew, section } from "./parts.js";
 
 /** @typedef {import("./types.js").Review} Review */
 /** @typedef {import("./types.js").WholeReview} WholeReview */
@@ -12,7 +12,12 @@ import { annotated, badge, causes, diff, empty, failure, gotoLine, renew, sectio
 const KEPT = 10000;
 /** Milliseconds between two updates of the list, and between two announcements. */
 const UPDATE = 200, ANNOUNCE = 5000;
-const VERDICTS = ["denied", "warned", "patched", "allowed", "later"];
+/** The verdicts, and what each means. */
+const MEANINGS = {
+  denied: "not stored; the user saw the causes", warned: "accepted; the user saw warnings", patched: "accepted, with defaults added",
+  allowed: "accepted as it is", later: "jobgate needs a moment: the client tries again",
+};
+const VERDICTS = /** @type {(keyof typeof MEANINGS)[]} */ (Object.keys(MEANINGS));
 
 /** The reviews outlive the page: who comes back finds them. */
 const store = {
@@ -110,7 +115,7 @@ const subject = (review) => `${review.namespace ? `${review.namespace}/` : ""}${
 function summary(review) {
   const [first] = [...review.causes, ...review.warnings], more = review.causes.length + review.warnings.length - 1;
   if (first) return `${first.field ? `${first.field}: ` : ""}${first.message}${more ? ` (+${more})` : ""}`;
-  return review.operations ? `${many(review.operations, "field")} defaulted` : "";
+  return review.operations ? `${many(review.operations, "field")} defaulted` : MEANINGS[review.verdict];
 }
 
 /**
@@ -123,7 +128,7 @@ export function open(main, route) {
   const list = new List(/** @type {ConstructorParameters<typeof List<Review>>[0]} */ ({
     label: "Reviews, the newest first", css: "reviews", key: (review) => String(review.id),
     cells: (review) => [
-      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000)), badge(review.verdict), h("span", {}, review.kind),
+      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000, true)), badge(review.verdict), h("span", {}, review.kind),
       h("strong", {}, subject(review)), h("span", { class: `summary ${review.verdict}` }, summary(review)),
       h("span", { class: "muted user" }, review.user),
       h("span", { class: "muted end" }, review.dryRun && h("span", { class: "tag" }, "dry run"), ` ${review.milliseconds.toFixed(1)} ms`)],
@@ -179,8 +184,7 @@ export function open(main, route) {
     if (items.length) { if (!list.root.isConnected) show(body, list.root); list.draw(); }
     else if (!store.loaded) show(body, empty("Loading…"));
     else if (store.reviews.length) show(body, empty("No review fits these filters.", "Remove a filter to see more."));
-    else show(body, empty("No reviews yet.", "They appear here as soon as someone creates or changes a job. ",
-      "To see one now: ", h("code", {}, "kubectl apply --dry-run=server -f job.yaml")));
+    else show(body, nothing());
   };
   const unfold = async (/** @type {string | undefined} */ id) => {
     shown = Number(id ?? 0);
@@ -198,7 +202,10 @@ export function open(main, route) {
     detail.focus({ preventScroll: true });
   };
 
-  show(main, h("h1", { class: "hidden" }, "Now: reviews as they happen"), h("div", { class: "pane" },
+  show(main, head("Reviews as they happen", "Who created or changed a job, and how jobgate answered. For users whose job was denied: select a review to see why. ",
+    h("details", { class: "words" }, h("summary", {}, "What the words mean"), legend(...VERDICTS.map((verdict) => /** @type {[Node, string]} */ ([badge(verdict), MEANINGS[verdict]]))),
+      h("p", {}, h("code", {}, "kubectl apply"), " usually leads to two reviews: first defaults are added, then the rules are checked. At the right: who asked, and how long the review took."))),
+  h("div", { class: "pane" },
     h("div", { class: "filters", role: "search" }, search, kind, namespace, user, h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
     banner, body, options.namespace, options.user), detail);
   for (const input of [search, namespace, user, kind, ...boxes]) input.addEventListener("input", filter);
@@ -216,6 +223,16 @@ export function open(main, route) {
     },
     close() { stop?.(); store.changed = () => {}; },
   };
+}
+
+/** Return what must happen for the first review to appear. */
+function nothing() {
+  const keeping = store.replicas.filter((replica) => replica.state === "streaming").length;
+  return empty("No reviews yet.", h("p", {}, "A review appears here as soon as both are true:"), h("ol", {},
+    h("li", {}, keeping ? badge("ready", `${many(keeping, "server")} ${keeping === 1 ? "keeps" : "keep"} reviews.`)
+      : h("span", {}, "Servers keep reviews. ", badge("warned", store.replicas.length ? "None does." : "No server is found."),
+        " Set ", h("code", {}, "keepReviews: 500"), " in the chart, or run ", h("code", {}, "jobgate manifests --keep-reviews 500"), " and apply its output.")),
+    h("li", {}, "Someone creates or changes a job. To try it without storing anything: ", h("code", {}, "kubectl apply --dry-run=server -f job.yaml"))));
 }
 
 /** @param {() => void} close */

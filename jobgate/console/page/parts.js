@@ -31,6 +31,19 @@ export function counts(pods) {
     : h("span", { class: "muted" }, "no pods");
 }
 
+/** Return the head of a page: its title, what it shows, and who it is for.
+ * @param {string} title
+ * @param {...import("./dom.js").Child} text */
+export function head(title, ...text) {
+  return h("div", { class: "head" }, h("h1", {}, title), h("p", { class: "muted" }, ...text));
+}
+
+/** Return what signs mean.
+ * @param {...[import("./dom.js").Child, string]} entries */
+export function legend(...entries) {
+  return h("dl", { class: "legend" }, ...entries.map(([sign, meaning]) => h("div", {}, h("dt", {}, sign), h("dd", {}, meaning))));
+}
+
 /**
  * @param {string} title
  * @param {...import("./dom.js").Child} children
@@ -51,7 +64,7 @@ export function card(title, ...children) {
  * @param {string} title
  * @param {...import("./dom.js").Child} text */
 export function empty(title, ...text) {
-  return h("div", { class: "empty" }, h("p", {}, h("strong", {}, title)), h("p", { class: "muted" }, ...text));
+  return h("div", { class: "empty" }, h("p", {}, h("strong", {}, title)), h("div", { class: "muted" }, ...text));
 }
 
 /** Return an error for the user, with a button if trying again may help.

@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { clock, h, many, show } from "./dom.js";
 import { bar } from "./graph.js";
-import { badge, card, empty, failure, table } from "./parts.js";
+import { badge, card, empty, failure, head, table } from "./parts.js";
 
 /** @param {Record<string, number>} counts */
 function most(counts) {
@@ -20,13 +20,13 @@ export function open(main) {
       /** @type {import("./types.js").Rules} */
       const { since, reviews, rules } = await get("/api/rules", stop.signal);
       const top = Math.max(1, ...rules.map((rule) => rule.denied + rule.warned));
-      show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${clock(Date.parse(since) / 1000)}` : ""}. A rule leads to its reviews.`),
+      show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${clock(Date.parse(since) / 1000)}` : ""}, the most denials first. Select a rule to see its reviews.`),
         rules.length ? table("Rules", ["Rule", "Denials and warnings", "Kinds", "Namespaces", "Last"], [...rules].sort((a, b) => b.denied - a.denied || b.warned - a.warned).map((rule) => [
           h("div", { class: "rule" }, h("a", { href: `#/now?${new URLSearchParams({ rule: rule.rule })}` }, rule.rule), h("p", { class: "muted" }, rule.example)),
           h("div", { class: "share" }, h("div", { css: { width: `${(rule.denied + rule.warned) / top * 100}%` } }, bar({ denied: rule.denied, warned: rule.warned })),
             h("span", { class: "counts" }, rule.denied > 0 && badge("denied", many(rule.denied, "denial")), rule.warned > 0 && badge("warned", many(rule.warned, "warning")))),
           most(rule.kinds), most(rule.namespaces), h("a", { href: `#/now/${rule.lastReview}` }, clock(Date.parse(rule.last) / 1000))]))
-          : empty("No rule has denied or warned.", "As soon as one does, it is counted here."));
+          : empty("No rule has denied or warned.", reviews ? "The next job that a rule denies or warns about is counted here." : h("span", {}, "There are no reviews to count: ", h("a", { href: "#/now" }, "Now"), " says what is needed.")));
     } catch (error) {
       if (!stop.signal.aborted) show(counted, failure(error, load));
     }
@@ -42,8 +42,9 @@ export function open(main) {
     button.disabled = false;
   };
   const button = h("button", { type: "button", class: "primary", id: "audit", click: audit }, "Review stored jobs");
-  show(main, h("h1", {}, "Rules"), card("Reviews", counted),
-    card("Stored jobs", h("p", { class: "muted" }, "Jobs that were stored before a rule existed keep running. At a change, the faults that they already have are warnings. Nothing is changed by this review."), button, audited));
+  show(main, head("Rules that deny or warn", "What users get wrong most often, and where. For operators, who decide what to explain and when to enforce a rule."),
+    card("In reviews", counted),
+    card("In stored jobs", h("p", { class: "muted" }, "Which jobs would be denied if they were created today. They keep running: a fault that a stored job already has is only a warning when it is changed. This only reads."), button, audited));
   load();
   const timer = setInterval(load, 10000);
   return { update() {}, close() { clearInterval(timer); stop.abort(); } };

@@ -3,7 +3,7 @@
 import { post, Refused } from "./api.js";
 import { complete } from "./complete.js";
 import { announce, h, many, show } from "./dom.js";
-import { badge, causes, diff, empty, failure, section, table } from "./parts.js";
+import { badge, causes, diff, empty, failure, head, section, table } from "./parts.js";
 import * as cm from "./vendor/editor.js";
 
 /** @typedef {import("./types.js").Trial} Trial */
@@ -50,7 +50,7 @@ const COLOURS = cm.HighlightStyle.define([
 export function open(main) {
   let timer = 0, asked = new AbortController(), spoken = "";
   const host = h("div", { class: "editor" }), results = h("div", { class: "results", role: "region", "aria-label": "Result", tabindex: 0 });
-  const namespace = h("input", { id: "namespace", value: "default", "aria-label": "Namespace", placeholder: "Namespace", input: () => soon() });
+  const namespace = h("input", { id: "namespace", value: "default", input: () => soon() });
   const file = h("input", { type: "file", accept: ".yaml,.yml,.json", class: "hidden", tabindex: -1, "aria-label": "File", change: async () => {
     const [first] = file.files ?? [];
     if (first) insert(await first.text());
@@ -72,7 +72,7 @@ export function open(main) {
     sessionStorage.setItem(KEPT, text);
     if (!text.trim()) {
       view.dispatch(cm.setDiagnostics(view.state, []));
-      return show(results, empty("What would jobgate say?", "Type or paste YAML, or drop a file. Nothing is sent to the cluster. ",
+      return show(results, empty("What would jobgate say?", h("p", {}, "Type or paste YAML into the editor, or drop a file on it: the verdict appears here."),
         h("button", { type: "button", id: "example", click: () => insert(EXAMPLE) }, "Insert an example")));
     }
     try {
@@ -88,9 +88,9 @@ export function open(main) {
       show(results, failure(error, review));
     }
   };
-  show(main, h("h1", { class: "hidden" }, "Try"), h("div", { class: "pane" },
-    h("div", { class: "filters" }, namespace, h("button", { type: "button", click: () => file.click() }, "Open a file"), file,
-      h("button", { type: "button", click: () => insert("") }, "Clear"), h("span", { class: "muted" }, h("kbd", {}, "Ctrl Space"), " completes")), host), results);
+  show(main, head("Try a job", "What jobgate would answer, and what each pod would be, while you type. For authors of jobs: nothing is stored."), h("div", { class: "pane" },
+    h("div", { class: "filters" }, h("label", { for: "namespace" }, "Namespace"), namespace, h("button", { type: "button", click: () => file.click() }, "Open a file"), file,
+      h("button", { type: "button", click: () => insert("") }, "Clear"), h("span", { class: "muted wide" }, h("kbd", {}, "Ctrl Space"), " completes")), host), results);
   // In a shadow root the editor's styles are adopted sheets, which the content security policy permits.
   const root = host.attachShadow({ mode: "open" });
   const view = new cm.EditorView({ root, parent: root, doc: sessionStorage.getItem(KEPT) ?? "", extensions: [

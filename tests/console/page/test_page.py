@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tools.page.browser import NEEDS, PHONE, Browser
+from tools.page.browser import DESKTOP, NEEDS, PHONE, Browser
 from tools.page.fake import Fake
 
 pytestmark = pytest.mark.needs(*NEEDS)
@@ -36,15 +36,19 @@ def review(number: int, **changed: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_page_is_accessible_and_stays_with_its_origin(browser: Browser, fake: Fake, route: str, dark: bool) -> None:
-    browser.open(fake.origin, route, dark=dark)
+def test_a_page_is_accessible_and_stays_with_its_origin(browser: Browser, fake: Fake, route: str) -> None:
+    browser.open(fake.origin, route)
     browser.find(ROUTES[route])
     for button in browser.all("#audit, #doctor, #example"):
         button.click()
         browser.find("main [role=status], main article")
-    assert browser.violations() == []
+    colours = set()
+    for dark in (False, True):
+        browser.media(DESKTOP, dark=dark)
+        colours.add(browser.run("return getComputedStyle(document.documentElement).backgroundColor"))
+        assert browser.violations() == []
+    assert len(colours) == 2
     assert browser.problems() == []
     assert browser.strangers() == set()
 
@@ -57,6 +61,26 @@ def test_a_page_fits_a_phone(browser: Browser, fake: Fake, route: str) -> None:
     sides = "return [...document.querySelectorAll('main button, main input, main a, nav a')].filter(n => n.checkVisibility()"
     outside = ".filter(n => !n.closest('.graph, .code, fieldset')).filter(n => n.getBoundingClientRect().right > innerWidth).map(n => n.outerHTML)"
     assert browser.run(f"{sides}){outside}") == []
+
+
+@pytest.mark.parametrize(
+    "route, title, reader",
+    [
+        ("now", "Reviews as they happen", "users whose job was denied"),
+        ("jobs", "Jobs and their pods", "owners of jobs"),
+        ("rules", "Rules that deny or warn", "operators"),
+        ("health", "Health of the installation", "operators"),
+        ("try", "Try a job", "authors of jobs"),
+    ],
+)
+def test_a_page_says_what_it_shows_and_who_it_is_for(
+    browser: Browser, fake: Fake, route: str, title: str, reader: str
+) -> None:
+    browser.open(fake.origin, route)
+    for size in (DESKTOP, PHONE):
+        browser.media(size, dark=False)
+        assert browser.text("main h1") == title
+        assert browser.find(".head p", f"For {reader}").is_displayed()
 
 
 def test_the_token_leaves_the_address(browser: Browser, fake: Fake) -> None:
@@ -202,6 +226,31 @@ class TestNow:
         browser.open(fake.origin)
         browser.find("body", text)
 
+    @pytest.mark.parametrize(
+        "replicas, text",
+        [
+            ([], "No server is found."),
+            ([{"name": "webhook-1", "state": "off", "message": "reviews are not kept"}], "None does. Set keepReviews: 500"),
+            ([{"name": "webhook-1", "state": "streaming", "message": ""}], "1 server keeps reviews."),
+        ],
+    )  # fmt: skip
+    def test_an_empty_list_says_what_must_happen(
+        self, browser: Browser, fake: Fake, replicas: list[dict[str, str]], text: str
+    ) -> None:
+        fake.answers["reviews"].update(items=[], replicas=replicas)
+        browser.open(fake.origin)
+        browser.find(".empty li", text)
+        browser.find(".empty li", "kubectl apply --dry-run=server")
+        assert browser.violations() == []
+
+    def test_each_verdict_is_explained(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find("[role=option]")
+        browser.find("summary", "What the words mean").click()
+        explained = [row.partition(" ")[0] for row in browser.texts(".legend dt")]
+        assert explained == [text.rstrip("0123456789") for text in browser.texts(".chip")]
+        assert browser.violations() == []
+
     def test_a_review_that_is_not_kept_any_more_says_so(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin, "now/17")
         browser.find("aside .failure", "no such thing")
@@ -213,9 +262,14 @@ class TestJobs:
         browser.find(".task")
         assert browser.texts(".task strong") == ["learner", "collector"]
         assert browser.texts(".task[data-task=collector] .counts .badge") == ["2 Running", "1 Pending"]
-        assert browser.texts(".gang text") == ["gang atari: starts with 3 pods together"]
+        assert browser.texts(".gang text") == ["gang atari: 3 pods start together"]
         assert len(browser.all("path.arrow")) == 1
         assert "after learner" in browser.texts(".task[data-task=collector]")[0]
+        assert browser.texts(".legend dd") == [
+            "must start first",
+            "a gang: its pods start together, or none does",
+            "pods by phase",
+        ]
         for text in (
             "Why it waits",
             "To do: ask for less, or add nodes",
@@ -289,6 +343,13 @@ def test_a_rule_leads_to_its_reviews(browser: Browser, fake: Fake) -> None:
     browser.find("#total", "2 reviews")
 
 
+@pytest.mark.parametrize("reviews, text", [(0, "There are no reviews to count"), (7, "The next job")])
+def test_without_denials_the_rules_say_what_would_count(browser: Browser, fake: Fake, reviews: int, text: str) -> None:
+    fake.answers["rules"].update(rules=[], reviews=reviews)
+    browser.open(fake.origin, "rules")
+    browser.find(".empty", text)
+
+
 def test_the_audit_lists_stored_jobs(browser: Browser, fake: Fake) -> None:
     browser.open(fake.origin, "rules")
     browser.find("#audit").click()
@@ -317,8 +378,15 @@ class TestHealth:
         ):
             assert text in browser.text(), text
         assert browser.texts(".generation text") == ["4 served, until 2027-02-01", "5 staged, until 2027-02-26"]
-        assert browser.texts(".stages .done strong") == ["staged", "trusted"]
+        assert browser.texts(".stages .done strong") == ["trusted"]
         assert browser.texts(".histogram .muted") == ["40,000", "11,000", "234"]
+
+    def test_parts_without_content_say_what_would_fill_them(self, browser: Browser, fake: Fake) -> None:
+        latency = {"count": 0, "sumSeconds": 0, "buckets": []}
+        fake.answers["health"].update(replicas=[], latency=latency)
+        browser.open(fake.origin, "health")
+        browser.find("main", "kubectl get pods --namespace jobgate-system")
+        browser.find("main", "this fills when someone creates or changes a job")
 
     def test_parts_that_cannot_be_read_say_so(self, browser: Browser, fake: Fake) -> None:
         fake.answers["health"] |= {"replicas": None, "latency": None, "certificates": None}
