@@ -15,8 +15,7 @@ ENTRIES_LIMIT: Final = 1000
 MIB: Final = 1024 * 1024
 #: Memory of a review for each byte of its body. Measured with the shapes of `tests/hostile/test_neighbours.py`.
 _REVIEW: Final = 20
-#: Memory of a server beside bodies and reviews: its code, and what it has listed. With the default bounds, it needs
-#: 512 MiB in all; the limits of its caches (docs/explanation/security.md) are constants.
+#: Memory of a server beside bodies and reviews, for its code and caches: with the default limits, it needs 512 MiB.
 _SERVER: Final = 512 * MIB - _REVIEW * 7 * MIB - 64 * MIB - 1000 * 64 * 1024
 #: Memory of all kept reviews, as in `webhook.server.reviews`.
 KEPT: Final = 16 * MIB
