@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from crdgen.reporting import count
-from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
+from jobgate.cli.cluster import KUBECONFIG, OUTPUT, listed, reached
 from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
@@ -105,14 +105,10 @@ def _type(job: Mapping[str, Any]) -> tuple[str, str]:
 
 async def _looked_up(client: Client, resources: Iterable[str]) -> ListedObjects:
     """Return objects that rules look up, without the resources that may not be listed: rules skip those."""
-    lists = {}
-    for watched in sorted(resources):
-        try:
-            if (items := await listed(client, watched)) is not None:
-                lists[watched] = items
-        except CannotRead as error:
-            click.echo(f"warning: {error}", err=True)
-    return ListedObjects(lists)
+    objects, faults = await ListedObjects.read(client, resources)
+    for resource, fault in faults.items():
+        click.echo(f"warning: {resource.rstrip('.')} cannot be listed: {fault}", err=True)
+    return objects
 
 
 def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:

@@ -2,10 +2,9 @@
 
 - `app`: the web application: who may ask, headers, routes; `streams`: server-sent events
 - `caller`: the API server as who asks sees it
-- `replicas`: reads the reviews that servers keep; `reviews`: the last of all of them, and what a caller may see
+- `servers`: reads the reviews that servers keep; `reviews`: the last of all of them, and what a caller may see
 - `lines`: objects as lines of YAML, places in them, differences
 - `jobs`: the jobs of a cluster, watched; `graph`: one job with its tasks
-- `health`: replicas, latency, certificates
-- `trial`: the review of pasted YAML
-- `page/`: the page itself
+- `health`: servers, latency, certificates; `audit`: stored jobs, and what the doctor finds
+- `trial`: the review of pasted YAML; `page/`: the page itself
 """

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -29,26 +28,15 @@ from jobgate.console.caller import Caller
 from jobgate.console.graph import graph
 from jobgate.console.health import health
 from jobgate.console.jobs import Jobs
-from jobgate.console.replicas import Replicas
-from jobgate.console.reviews import ReviewStore, by_rule, matching
+from jobgate.console.reviews import ReviewStore, by_rule
+from jobgate.console.servers import Server, Servers
 from jobgate.console.trial import BYTES, Trial
 from jobgate.doctor.look import CannotDiagnose
 from jobgate.pods.budget import AnswerCache, Budget
 from jobgate.why.look import look_at
-from webhook.values import mapping, text
+from webhook.values import text
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
-_MEDIA: Final = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
-    ".map": "application/json",
-    ".txt": "text/plain; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".woff2": "font/woff2",
-}
 #: No inline script or style, no evaluation, no request to anyone else, in no frame.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -63,13 +51,14 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-#: Seconds of a trial and of other requests, most trials that wait, most items of a page.
-TRIAL, TIMEOUT, WAITING, ITEMS = 10.0, 60.0, 2, 1000
+#: Seconds of a trial and of other requests, threads of trials and most that wait, most items of a page.
+TRIAL, TIMEOUT, THREADS, WAITING, ITEMS = 10.0, 60.0, 2, 4, 1000
 #: Tokens in a cluster: seconds for which a caller is remembered, and unknown ones per second and at once.
 REMEMBERED, RATE = 300.0, (2.0, 20.0)
 _CALLER: Final = web.RequestKey("caller", Caller)
 _logger = logging.getLogger("jobgate")
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+#: What is not a response is answered as JSON.
+_Handler = Callable[[web.Request], Awaitable[Any]]
 
 
 @dataclass
@@ -80,7 +69,8 @@ class Console:
         client: the client of the console itself: of the user with a kubeconfig, of its account in a cluster.
         token: the token of the page with a kubeconfig; empty in a cluster, where callers have tokens of their own.
         hosts: the names under which it may be called.
-        namespace: the namespace of the installation.
+        name, namespace: those of the installation.
+        addresses: of servers outside the cluster; without them, servers are pods.
     """
 
     client: Client
@@ -88,18 +78,19 @@ class Console:
     jobs: Jobs
     token: str = ""
     hosts: frozenset[str] = LOOPBACK
+    name: str = "jobgate"
     namespace: str = "jobgate-system"
+    addresses: tuple[str, ...] = ()
     store: ReviewStore = field(init=False)
-    replicas: Replicas = field(init=False)
 
     def __post_init__(self) -> None:
-        plurals = {(kind.group, kind.kind): kind.plural for kind in self.trial.kinds}
-        self.store = ReviewStore(plurals)
-        self.replicas = Replicas(self.client, self.namespace, self.store)
+        self.store = ReviewStore({(kind.group, kind.kind): kind.plural for kind in self.trial.kinds})
+        self._servers = Servers(self.client, self.namespace, self.store, self.addresses)
         self._user = Caller(self.client)
         self._callers = AnswerCache[Caller](time.monotonic, 100)
         self._unknown = Budget(time.monotonic, *RATE)
-        self._thread, self._trials = ThreadPoolExecutor(1, "trial"), 0
+        self._threads = ThreadPoolExecutor(THREADS, "trial")
+        self._trials = set[Future[Any]]()
 
     def app(self) -> web.Application:
         """Return the application."""
@@ -107,9 +98,9 @@ class Console:
         app[streams.OPEN] = set()
         app.on_response_prepare.append(_with_headers)
         app.cleanup_ctx.append(self._running)
-        app.router.add_get("/", self._file)
-        app.router.add_get("/static/{path:.+}", self._file)
-        api: dict[str, _Handler] = {
+        app.router.add_get("/", self._index)
+        app.router.add_static("/static", PAGE)
+        looks: dict[str, _Handler] = {
             "about": self._about,
             "reviews": self._reviews,
             "reviews/stream": self._review_stream,
@@ -123,19 +114,20 @@ class Console:
             "schemas": self._schemas,
             "schemas/{hash:[0-9a-f]{16}}": self._schema,
         }
-        for path, handler in api.items():
+        for path, handler in looks.items():
             app.router.add_get(f"/api/{path}", handler)
-        for path, handler in {"audit": self._audit, "doctor": self._doctor, "try": self._try}.items():
+        acts: dict[str, _Handler] = {"audit": self._audit, "doctor": self._doctor, "try": self._try}
+        for path, handler in acts.items():
             app.router.add_post(f"/api/{path}", handler)
         return app
 
     async def _running(self, _: web.Application) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(each) for each in (self.jobs.run(), self.replicas.run())]
+        tasks = [asyncio.create_task(each) for each in (self.jobs.run(), self._servers.run())]
         yield
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     # Who may ask
 
@@ -149,7 +141,8 @@ class Console:
             if request.path.startswith("/api/"):
                 request[_CALLER] = await self._caller(request)
             async with asyncio.timeout(None if request.path.endswith("/stream") else TIMEOUT):
-                return await handler(request)
+                answer = await handler(request)
+                return answer if isinstance(answer, web.StreamResponse) else _json(answer)
         except ConnectionResetError:
             raise  # the client has left
         except Exception as error:  # noqa: BLE001  # one request fails, not the console
@@ -157,22 +150,21 @@ class Console:
 
     async def _caller(self, request: web.Request) -> Caller:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise web.HTTPUnauthorized(text="a token is required, as Authorization: Bearer TOKEN")
         token = token.strip()
-        raw = token.encode("utf-8", "surrogateescape")  # as aiohttp reads headers
+        if scheme.lower() != "bearer" or not token or not (token.isascii() and token.isprintable()):
+            raise web.HTTPUnauthorized(text="a token is required, as Authorization: Bearer TOKEN")
         if self.token:
-            if not hmac.compare_digest(raw, self.token.encode()):
+            if not hmac.compare_digest(token, self.token):
                 raise web.HTTPUnauthorized(text="this is not the token that jobgate console printed")
             return self._user
-        key = hashlib.sha256(raw).digest()
+        key = hashlib.sha256(token.encode()).digest()
         if (known := self._callers.get(key)) is not None:
             return known
         if not self._unknown.take(""):
             raise web.HTTPTooManyRequests(text="too many tokens", headers={"Retry-After": "1"})
         caller = Caller(self.client.acting_as(token))
         try:
-            await caller.may("list", "", "pods")
+            await caller.may_list("", "pods")
         except ApiError as error:
             if error.code == HTTPStatus.UNAUTHORIZED:
                 raise web.HTTPUnauthorized(text="the API server does not accept this token") from None
@@ -180,141 +172,114 @@ class Console:
         self._callers.keep(key, caller, REMEMBERED)
         return caller
 
-    # Files
+    async def _shown(self, request: web.Request) -> list[Server] | None:
+        """Return the servers; None if the caller may not list their pods."""
+        may_list = self.token or await request[_CALLER].may_list("", "pods", self.namespace)
+        return [*self._servers.known.values()] if may_list else None
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        path = (PAGE / request.match_info.get("path", "index.html")).resolve()
-        hidden = (
-            any(part.startswith(".") for part in path.relative_to(PAGE).parts) if path.is_relative_to(PAGE) else True
-        )
-        media = _MEDIA.get(path.suffix)
-        if hidden or media is None or not path.is_file():
-            raise web.HTTPNotFound(text="there is no such file")
-        return web.FileResponse(path, headers={"Content-Type": media, "Cache-Control": "no-cache"})
+    async def _states(self, request: web.Request) -> list[dict[str, str]]:
+        return [server.to_json() for server in await self._shown(request) or ()]
 
     # Answers
 
-    async def _about(self, request: web.Request) -> web.Response:  # noqa: ARG002
-        states = [replica for replica in self.replicas.known.values() if replica.state == "off"]
-        problems = [self.replicas.fault, *{replica.message for replica in states}]
-        kinds = [
-            {"apiVersion": kind.gvk.api_version, **state}
-            for kind, state in zip(self.jobs.kinds, self.jobs.states(), strict=True)
-        ]
-        return _json(
-            {
-                "version": __version__,
-                "mode": "kubeconfig" if self.token else "in-cluster",
-                "cluster": self.client.server,
-                "namespaces": None,
-                "kinds": kinds,
-                "problems": [problem for problem in problems if problem],
-            }
-        )
+    async def _index(self, _: web.Request) -> web.FileResponse:
+        return web.FileResponse(PAGE / "index.html")
 
-    async def _reviews(self, request: web.Request) -> web.Response:
+    async def _about(self, _: web.Request) -> dict[str, Any]:
+        off = {server.message for server in self._servers.known.values() if server.state == "off"}
+        return {
+            "version": __version__,
+            "mode": "kubeconfig" if self.token else "in-cluster",
+            "cluster": self.client.server,
+            "problems": [*filter(None, (self._servers.fault, *off))],
+        }
+
+    async def _reviews(self, request: web.Request) -> dict[str, Any]:
         limit, before = _number(request, "limit", 500, ITEMS), _number(request, "before", 0)
-        seen = await self.store.seen_by(_of(request))
-        wanted = {name: request.query.get(name, "") for name in ("kind", "namespace", "user", "verdict")}
-        matched = list(matching(seen, wanted))
-        page = [kept.light for kept in reversed(matched) if not before or kept.id < before]
-        replicas = [replica.to_json() for replica in self.replicas.known.values()]
-        return _json(
-            {
-                "items": page[:limit],
-                "total": len(seen),
-                "matched": len(matched),
-                "more": len(page) > limit,
-                "replicas": replicas,
-            }
-        )
+        seen = await self.store.seen_by(request[_CALLER])
+        page = [kept.light for kept in reversed(seen) if not before or kept.id < before]
+        shown = {"items": page[:limit], "more": len(page) > limit, "total": len(seen)}
+        return {**shown, "replicas": await self._states(request)}
 
-    async def _review(self, request: web.Request) -> web.Response:
-        review = await self.store.one(_of(request), int(request.match_info["id"]))
+    async def _review(self, request: web.Request) -> dict[str, Any]:
+        review = await self.store.one(request[_CALLER], int(request.match_info["id"]))
         if review is None:
             raise web.HTTPNotFound(text="this review is not kept any more")
-        return _json(review)
+        return review
 
     async def _review_stream(self, request: web.Request) -> web.StreamResponse:
-        look = streams.of_reviews(_of(request), self.store, self.replicas, _number(request, "after", 0))
-        return await streams.follow(request, look)
+        after = _number(request, "after", 0)
+        events = streams.of_reviews(request[_CALLER], self.store, partial(self._states, request), after)
+        return await streams.follow(request, events)
 
-    async def _rules(self, request: web.Request) -> web.Response:
-        return _json(by_rule(await self.store.seen_by(_of(request))))
+    async def _rules(self, request: web.Request) -> dict[str, Any]:
+        return by_rule(await self.store.seen_by(request[_CALLER]))
 
-    async def _jobs(self, request: web.Request) -> web.Response:
-        limit, offset = _number(request, "limit", 100, ITEMS), _number(request, "offset", 0)
-        rows = await self.jobs.seen_by(_of(request))
-        query = request.query
-        wanted = {"plural": query.get("kind"), "namespace": query.get("namespace"), "phase": query.get("phase")}
-        matched = [
-            row
-            for row in rows
-            if all(not value or row[key] == value for key, value in wanted.items())
-            and query.get("q", "") in row["name"]
-        ]
-        page = {"items": matched[offset : offset + limit], "offset": offset, "kinds": self.jobs.states()}
-        return _json({**page, "total": len(rows), "matched": len(matched)})
+    async def _jobs(self, request: web.Request) -> dict[str, Any]:
+        limit, query = _number(request, "limit", 100, ITEMS), request.query
+        rows = await self.jobs.seen_by(request[_CALLER])
+        fields = {"plural": "kind", "namespace": "namespace", "phase": "phase"}
+        wanted = {field: query[name] for field, name in fields.items() if query.get(name)}
+        matched = [row for row in rows if wanted.items() <= row.items() and query.get("q", "") in row["name"]]
+        total = {"total": len(rows), "matched": len(matched)}
+        return {"items": matched[:limit], "kinds": self.jobs.states(), **total}
 
     async def _job_list_stream(self, request: web.Request) -> web.StreamResponse:
-        return await streams.follow(request, streams.of_jobs(_of(request), self.jobs), streams.JOB_PERIOD)
-
-    async def _job(self, request: web.Request) -> web.Response:
-        return _json(await self._look(request))
+        events = streams.changes(
+            "jobs",
+            partial(self.jobs.seen_by, request[_CALLER]),
+            self.jobs.touched.total,
+            lambda rows: {"reload": True, "total": len(rows)},
+        )
+        return await streams.follow(request, events, streams.JOB_PERIOD)
 
     async def _job_stream(self, request: web.Request) -> web.StreamResponse:
-        await self._look(request)  # fails before the stream begins
-        look = streams.of_job(partial(self._look, request), self.jobs, request.match_info["namespace"])
-        return await streams.follow(request, look, streams.JOB_PERIOD)
+        await self._job(request)  # fails before the stream begins
+        touched = partial(self.jobs.touched.__getitem__, request.match_info["namespace"])
+        events = streams.changes("job", partial(self._job, request), touched)
+        return await streams.follow(request, events, streams.JOB_PERIOD)
 
-    async def _look(self, request: web.Request) -> dict[str, Any]:
+    async def _job(self, request: web.Request) -> dict[str, Any]:
         """Return one job, read with the rights of the caller."""
-        kind = self.jobs.kind_of(request.match_info["plural"])
+        kind, caller = self.jobs.kind_of(request.match_info["plural"]), request[_CALLER]
         if kind is None:
             raise web.HTTPNotFound(text="this is no kind of jobs that is served")
         name, namespace = request.match_info["name"], request.match_info["namespace"]
-        if not await _of(request).visible({(kind.group, kind.plural, namespace)}):
+        if not await caller.visible({(kind.group, kind.plural, namespace)}):
             raise web.HTTPForbidden(text=f"you may not list {kind.qualified_plural} in namespace {namespace}")
-        situation = await look_at(_of(request).client, [kind], name, namespace, self.namespace)
+        situation = await look_at(caller.client, [kind], name, namespace, self.namespace)
         return await asyncio.to_thread(graph, situation, self.trial.options())
 
-    async def _health(self, request: web.Request) -> web.Response:
-        replicas = self.replicas.known.values()
-        return _json(await health(_of(request).client, self.namespace, replicas))
+    async def _health(self, request: web.Request) -> dict[str, Any]:
+        return await health(request[_CALLER].client, self.name, self._servers, await self._shown(request))
 
-    async def _audit(self, request: web.Request) -> web.Response:
+    async def _audit(self, request: web.Request) -> dict[str, Any]:
         namespace = text((await _body(request)).get("namespace"))
-        return _json(await audited(_of(request).client, self.jobs.kinds, self.trial, namespace))
+        return await audited(request[_CALLER].client, self.jobs, self.trial, namespace)
 
-    async def _doctor(self, request: web.Request) -> web.Response:
-        await _body(request)
-        return _json(await diagnosis(_of(request).client, self.trial, self.namespace))
+    async def _doctor(self, request: web.Request) -> dict[str, Any]:
+        return await diagnosis(request[_CALLER].client, self.trial, self.name, self.namespace)
 
-    async def _try(self, request: web.Request) -> web.Response:
+    async def _try(self, request: web.Request) -> Any:
         body = await _body(request)
         yaml, namespace = text(body.get("yaml")), text(body.get("namespace")) or "default"
         if len(yaml.encode("utf-8", "replace")) > BYTES:
             raise web.HTTPRequestEntityTooLarge(BYTES, len(yaml), text=f"the text must be at most {BYTES // 1024} KiB")
-        if self._trials >= WAITING:
-            raise web.HTTPTooManyRequests(text="another text is being reviewed", headers={"Retry-After": "1"})
-        loop, self._trials = asyncio.get_running_loop(), self._trials + 1
+        if len(self._trials) >= WAITING:
+            raise web.HTTPTooManyRequests(text="other texts are being reviewed", headers={"Retry-After": "1"})
         # A thread cannot be stopped: it counts until it ends, also after its caller has left or waited too long.
-        running = loop.run_in_executor(self._thread, self.trial.review, yaml, namespace)
-        running.add_done_callback(self._tried)
+        running = self._threads.submit(self.trial.review, yaml, namespace)
+        self._trials.add(running)
+        running.add_done_callback(self._trials.discard)
         try:
             async with asyncio.timeout(TRIAL):
-                return _json(await asyncio.shield(running))
+                return await asyncio.shield(asyncio.wrap_future(running))
         except TimeoutError:
             raise web.HTTPServiceUnavailable(text=f"the review takes longer than {TRIAL:.0f} s") from None
 
-    def _tried(self, running: asyncio.Future[Any]) -> None:
-        self._trials -= 1
-        if not running.cancelled():
-            running.exception()  # it is not reported again
-
-    async def _schemas(self, request: web.Request) -> web.Response:  # noqa: ARG002
+    async def _schemas(self, _: web.Request) -> dict[str, Any]:
         schemas = await asyncio.to_thread(lambda: self.trial.schemas)  # the first time takes seconds
-        return _json({"kinds": [about for about, _ in schemas.values()]})
+        return {"kinds": [about for about, _ in schemas.values()]}
 
     async def _schema(self, request: web.Request) -> web.Response:
         found = (await asyncio.to_thread(lambda: self.trial.schemas)).get(request.match_info["hash"])
@@ -345,10 +310,6 @@ def _fault_of(request: web.Request, error: Exception) -> web.Response:
     return _fault(500, f"the console failed: {type(error).__qualname__}; its log says why")
 
 
-def _of(request: web.Request) -> Caller:
-    return request[_CALLER]
-
-
 def _check_host(request: web.Request, known: frozenset[str]) -> None:
     """Require a name of ours: a page of others may have made a name of theirs mean this address (DNS rebinding)."""
     header = request.headers.get("Host", "")
@@ -358,9 +319,8 @@ def _check_host(request: web.Request, known: frozenset[str]) -> None:
 
 def _check_origin(request: web.Request) -> None:
     """Require JSON from our own page: a form of another page can send neither."""
-    origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site", "same-origin")
-    own = origin is None or urlsplit(origin).netloc == request.headers.get("Host")
-    if not own or site not in {"same-origin", "none"}:
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
         raise web.HTTPForbidden(text="only the page of this console may ask")
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType(text="the body must be application/json")
@@ -373,7 +333,7 @@ async def _body(request: web.Request) -> dict[str, Any]:
         raise web.HTTPBadRequest(text=f"the body must be JSON: {error}") from None
     if not isinstance(body, dict):
         raise web.HTTPBadRequest(text="the body must be an object")
-    return dict(mapping(body))
+    return body
 
 
 def _number(request: web.Request, name: str, default: int, most: int = 10**18) -> int:
@@ -383,16 +343,16 @@ def _number(request: web.Request, name: str, default: int, most: int = 10**18) -
     return min(int(value), most)
 
 
-def _json(content: Any) -> web.Response:
-    return web.Response(body=orjson.dumps(content, default=str), content_type="application/json", charset="utf-8")
+def _json(content: Any, status: int = 200, after: str = "") -> web.Response:
+    headers = {"Retry-After": after} if after else {}
+    body = orjson.dumps(content, default=str)
+    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8", headers=headers)
 
 
 def _fault(code: int, message: str, after: str = "") -> web.Response:
-    body = json.dumps({"error": {"code": code, "message": message}})
-    headers = {"Retry-After": after} if after else {}
-    return web.Response(status=code, text=body, content_type="application/json", headers=headers)
+    return _json({"error": {"code": code, "message": message.encode("utf-8", "replace").decode()}}, code, after)
 
 
 async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(_HEADERS)
-    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault("Cache-Control", "no-cache" if isinstance(response, web.FileResponse) else "no-store")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
+from itertools import compress
+from typing import TypeAlias
 
 from jobgate.cluster.access import may
 from jobgate.cluster.client import Client
@@ -12,6 +14,8 @@ from jobgate.pods.budget import AnswerCache
 
 #: Seconds for which an answer holds, and most questions at once.
 HOLDS, CONCURRENCY = 30.0, 8
+#: The group and the plural of a resource, and a namespace.
+Place: TypeAlias = tuple[str, str, str]
 
 
 class Caller:
@@ -22,27 +26,23 @@ class Caller:
         self._known = AnswerCache[bool](time.monotonic)
         self._slots = asyncio.Semaphore(CONCURRENCY)
 
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "") -> bool:
-        """Return whether the caller may do something with all objects of a resource in a namespace, or in all.
+    async def may_list(self, group: str, plural: str, namespace: str = "") -> bool:
+        """Return whether the caller may list the objects of a resource in a namespace, or in all.
 
         Raises:
             ApiError: with code 401, if the token is not valid.
         """
-        question = (verb, group, plural, namespace)
-        if (known := self._known.get(question)) is not None:
-            return known
-        async with self._slots:
-            allowed = await may(self.client, verb=verb, group=group, resource=plural, namespace=namespace)
-        self._known.keep(question, allowed, HOLDS)
-        return allowed
+        place = (group, plural, namespace)
+        if (known := self._known.get(place)) is None:
+            async with self._slots:
+                known = await may(self.client, verb="list", group=group, resource=plural, namespace=namespace)
+            self._known.keep(place, known, HOLDS)
+        return known
 
-    async def visible(self, places: Iterable[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
-        """Return the places, each a group, a plural and a namespace, whose objects the caller may list."""
+    async def visible(self, places: Iterable[Place]) -> set[Place]:
+        """Return the places whose objects the caller may list."""
         wanted = set(places)
-        resources = {(group, plural) for group, plural, _ in wanted}
-        everywhere = {each for each in resources if await self.may("list", *each)}
-        rest = [place for place in wanted if place[:2] not in everywhere]
-        allowed = await asyncio.gather(*(self.may("list", *place) for place in rest if place[2]))
-        named = [place for place in rest if place[2]]
-        own = {place for place, is_allowed in zip(named, allowed, strict=True) if is_allowed}
-        return {place for place in wanted if place[:2] in everywhere} | own
+        everywhere = {each for each in {place[:2] for place in wanted} if await self.may_list(*each)}
+        rest = [place for place in wanted if place[2] and place[:2] not in everywhere]
+        own = await asyncio.gather(*(self.may_list(*place) for place in rest))
+        return {place for place in wanted if place[:2] in everywhere}.union(compress(rest, own))

@@ -125,13 +125,17 @@ def _most(values: Sequence[T], default: T) -> T:
 
 def flags_of(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, list[str]]:
     """Return the values of the flags of a Deployment's container; nothing without the Deployment."""
-    flags: dict[str, list[str]] = {}
     deployment = observed.get(DEPLOYMENTS, name, namespace)
-    if deployment is not None:
-        for argument in container_of(deployment["spec"]["template"]["spec"]).get("args") or ():
-            flag, equals, value = str(argument).removeprefix("--").partition("=")
-            if equals:
-                flags.setdefault(flag, []).append(value)
+    return flags_in(deployment["spec"]["template"]["spec"]) if deployment is not None else {}
+
+
+def flags_in(pod: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the values of the flags of our container of a pod's spec."""
+    flags: dict[str, list[str]] = {}
+    for argument in container_of(pod).get("args") or ():
+        flag, equals, value = str(argument).removeprefix("--").partition("=")
+        if equals:
+            flags.setdefault(flag, []).append(value)
     return flags
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from msgspec.structs import replace
 
+from jobgate.cluster import Api, ApiError, Resource
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
 from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, UnknownObjects, review
@@ -50,6 +51,19 @@ class ListedObjects:
         if resource not in self._objects:
             raise UnknownObjects(f"{resource} could not be listed")
         return self._objects[resource].get((namespace, name))
+
+    @classmethod
+    async def read(cls, client: Api, resources: Iterable[str]) -> tuple[Self, dict[str, str]]:
+        """Return the objects that rules look up, and why the resources that are installed cannot be listed."""
+        lists: dict[str, list[dict[str, Any]]] = {}
+        faults: dict[str, str] = {}
+        for resource in sorted(set(resources)):
+            try:
+                lists[resource] = [item async for page in client.pages(Resource.parse(resource)) for item in page.items]
+            except (ApiError, OSError, TimeoutError) as error:
+                if not (isinstance(error, ApiError) and error.absent):
+                    faults[resource] = str(error) or type(error).__qualname__
+        return cls(lists), faults
 
     def __contains__(self, resource: object) -> bool:
         return resource in self._objects
