@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import secrets
+import socket
 from pathlib import Path
 
 import click
@@ -75,38 +75,29 @@ def console(  # noqa: PLR0913 - one argument an option
         kubeconfig = default
     if kubeconfig is None and not in_cluster:
         raise click.UsageError("set --kubeconfig FILE, or --in-cluster in a pod")
-    token = "" if in_cluster else secrets.token_urlsafe(32)
-    namespace = install_namespace or f"{name}-system"
+    token, namespace = "" if in_cluster else secrets.token_urlsafe(32), install_namespace or f"{name}-system"
+    from aiohttp import web
 
-    async def serve() -> None:
-        from aiohttp import web
+    from webhook.server import log
 
+    async def app() -> web.Application:
         from jobgate.console.app import LOOPBACK, Console
         from jobgate.console.jobs import Jobs
         from jobgate.console.trial import Trial
-        from webhook.server import log, stopping_on_signals
 
-        log.configure()
-        async with await connect(kubeconfig) as client:
-            try:
-                client.acting_as(token)
-            except ValueError as error:
-                if in_cluster:
-                    raise click.UsageError(f"--in-cluster needs an account with a token: {error}") from None
-            trial, jobs = Trial(configured.kinds, configured.settings), Jobs(client, configured.kinds, namespaces)
-            names = LOOPBACK | frozenset(hosts)
-            shown = Console(client, trial, jobs, token, names, name, namespace, addresses)
-            stop, runner = asyncio.Event(), web.AppRunner(shown.app(), access_log=None, shutdown_timeout=1.0)
-            await runner.setup()
-            try:
-                await web.TCPSite(runner, bind, port).start()
-                host = f"[{bind}]" if ":" in bind else bind
-                address = f"http://{host}:{runner.addresses[0][1]}/"
-                click.echo(f"{address}#token={token}" if token else address)
-                with stopping_on_signals(stop):
-                    await stop.wait()
-            finally:
-                await runner.cleanup()
+        client = await connect(kubeconfig)
+        try:
+            client.acting_as(token)
+        except ValueError as error:
+            if in_cluster:
+                raise click.UsageError(f"--in-cluster needs an account with a token: {error}") from None
+        trial, jobs = Trial(configured.kinds, configured.settings), Jobs(client, configured.kinds, namespaces)
+        shown = Console(client, trial, jobs, token, LOOPBACK.union(hosts), name, namespace, addresses).app()
+        host = f"[{bind}]" if ":" in bind else bind
+        click.echo(f"http://{host}:{listener.getsockname()[1]}/{f'#token={token}' if token else ''}")
+        return shown
 
+    log.configure()
     with listening(f"{bind}, port {port}"):
-        asyncio.run(serve())
+        listener = socket.create_server((bind, port), family=socket.AF_INET6 if ":" in bind else socket.AF_INET)
+    web.run_app(app(), sock=listener, print=None, access_log=None, shutdown_timeout=1.0)

@@ -1,17 +1,16 @@
-"""The web application: who may ask, the headers of each answer, and its routes. It only reads."""
+"""The web application: its routes and streams, and the headers of each answer. It only reads."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -22,29 +21,24 @@ from aiohttp import web
 from jobgate import __version__
 from jobgate.cluster import ApiError
 from jobgate.cluster.client import Client
-from jobgate.console import streams
 from jobgate.console.audit import audited, diagnosis
-from jobgate.console.caller import Caller
+from jobgate.console.caller import Caller, Callers
 from jobgate.console.graph import graph
 from jobgate.console.health import health
 from jobgate.console.jobs import Jobs
 from jobgate.console.reviews import ReviewStore, by_rule
-from jobgate.console.servers import Server, Servers
+from jobgate.console.servers import Servers
 from jobgate.console.trial import BYTES, Trial
 from jobgate.doctor.look import CannotDiagnose
-from jobgate.pods.budget import AnswerCache, Budget
 from jobgate.why.look import look_at
-from webhook.values import text
+from webhook.values import mapping, text
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
-#: No inline script or style, no evaluation, no request to anyone else, in no frame.
-_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'"
-)
 _HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
+    # No inline script or style, no evaluation, no request to anyone else, in no frame.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -53,8 +47,9 @@ _HEADERS: Final = {
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Seconds of a trial and of other requests, threads of trials and most that wait, most items of a page.
 TRIAL, TIMEOUT, THREADS, WAITING, ITEMS = 10.0, 60.0, 2, 4, 1000
-#: Tokens in a cluster: seconds for which a caller is remembered, and unknown ones per second and at once.
-REMEMBERED, RATE = 300.0, (2.0, 20.0)
+#: Streams: seconds between two looks at reviews and at jobs, until a comment, until jobs are read again though nothing
+#: has changed, and until the end, when the page connects again; and most streams.
+PERIOD, JOB_PERIOD, SILENCE, REREAD, LIFETIME, STREAMS = 0.3, 1.0, 10.0, 15.0, 3600.0, 20
 _CALLER: Final = web.RequestKey("caller", Caller)
 _logger = logging.getLogger("jobgate")
 #: What is not a response is answered as JSON.
@@ -66,7 +61,7 @@ class Console:
     """What the routes show.
 
     Attributes:
-        client: the client of the console itself: of the user with a kubeconfig, of its account in a cluster.
+        client: the client of the console itself, which it closes: of its user, or of its account in a cluster.
         token: the token of the page with a kubeconfig; empty in a cluster, where callers have tokens of their own.
         hosts: the names under which it may be called.
         name, namespace: those of the installation.
@@ -86,16 +81,13 @@ class Console:
     def __post_init__(self) -> None:
         self.store = ReviewStore({(kind.group, kind.kind): kind.plural for kind in self.trial.kinds})
         self._servers = Servers(self.client, self.namespace, self.store, self.addresses)
-        self._user = Caller(self.client)
-        self._callers = AnswerCache[Caller](time.monotonic, 100)
-        self._unknown = Budget(time.monotonic, *RATE)
-        self._threads = ThreadPoolExecutor(THREADS, "trial")
-        self._trials = set[Future[Any]]()
+        self._callers = Callers(self.client, self.token)
+        self._threads, self._trials = ThreadPoolExecutor(THREADS, "trial"), set[Future[Any]]()
+        self._streams = 0
 
     def app(self) -> web.Application:
         """Return the application."""
         app = web.Application(middlewares=[self._guard], client_max_size=2 * BYTES)
-        app[streams.OPEN] = set()
         app.on_response_prepare.append(_with_headers)
         app.cleanup_ctx.append(self._running)
         app.router.add_get("/", self._index)
@@ -112,34 +104,32 @@ class Console:
             "rules": self._rules,
             "health": self._health,
             "schemas": self._schemas,
-            "schemas/{hash:[0-9a-f]{16}}": self._schema,
+            "schemas/{file:.+}": self._schema,
         }
-        for path, handler in looks.items():
-            app.router.add_get(f"/api/{path}", handler)
         acts: dict[str, _Handler] = {"audit": self._audit, "doctor": self._doctor, "try": self._try}
-        for path, handler in acts.items():
-            app.router.add_post(f"/api/{path}", handler)
+        app.router.add_routes([web.get(f"/api/{path}", handler) for path, handler in looks.items()])
+        app.router.add_routes([web.post(f"/api/{path}", handler) for path, handler in acts.items()])
         return app
 
     async def _running(self, _: web.Application) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(each) for each in (self.jobs.run(), self._servers.run())]
-        yield
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
+        async with self.client:
+            yield
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-    # Who may ask
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         """Answer only who calls us by our own name and has a token, and every fault as JSON."""
         try:
-            _check_host(request, self.hosts)
-            if request.method == "POST":
-                _check_origin(request)
+            # A page of others may have made a name of theirs mean this address (DNS rebinding).
+            host = request.headers.get("Host", "")
+            if (urlsplit(f"//{host}").hostname if host.isprintable() else None) not in self.hosts:
+                raise web.HTTPMisdirectedRequest(text="this console is not called by this name: see --host")  # noqa: TRY301
             if request.path.startswith("/api/"):
-                request[_CALLER] = await self._caller(request)
+                request[_CALLER] = await self._callers.of(request)
             async with asyncio.timeout(None if request.path.endswith("/stream") else TIMEOUT):
                 answer = await handler(request)
                 return answer if isinstance(answer, web.StreamResponse) else _json(answer)
@@ -148,57 +138,27 @@ class Console:
         except Exception as error:  # noqa: BLE001  # one request fails, not the console
             return _fault_of(request, error)
 
-    async def _caller(self, request: web.Request) -> Caller:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        token = token.strip()
-        if scheme.lower() != "bearer" or not token or not (token.isascii() and token.isprintable()):
-            raise web.HTTPUnauthorized(text="a token is required, as Authorization: Bearer TOKEN")
-        if self.token:
-            if not hmac.compare_digest(token, self.token):
-                raise web.HTTPUnauthorized(text="this is not the token that jobgate console printed")
-            return self._user
-        key = hashlib.sha256(token.encode()).digest()
-        if (known := self._callers.get(key)) is not None:
-            return known
-        if not self._unknown.take(""):
-            raise web.HTTPTooManyRequests(text="too many tokens", headers={"Retry-After": "1"})
-        caller = Caller(self.client.acting_as(token))
-        try:
-            await caller.may_list("", "pods")
-        except ApiError as error:
-            if error.code == HTTPStatus.UNAUTHORIZED:
-                raise web.HTTPUnauthorized(text="the API server does not accept this token") from None
-            raise
-        self._callers.keep(key, caller, REMEMBERED)
-        return caller
-
-    async def _shown(self, request: web.Request) -> list[Server] | None:
-        """Return the servers; None if the caller may not list their pods."""
-        may_list = self.token or await request[_CALLER].may_list("", "pods", self.namespace)
-        return [*self._servers.known.values()] if may_list else None
-
-    async def _states(self, request: web.Request) -> list[dict[str, str]]:
-        return [server.to_json() for server in await self._shown(request) or ()]
-
-    # Answers
-
     async def _index(self, _: web.Request) -> web.FileResponse:
         return web.FileResponse(PAGE / "index.html")
 
     async def _about(self, _: web.Request) -> dict[str, Any]:
         off = {server.message for server in self._servers.known.values() if server.state == "off"}
-        return {
-            "version": __version__,
-            "mode": "kubeconfig" if self.token else "in-cluster",
-            "cluster": self.client.server,
-            "problems": [*filter(None, (self._servers.fault, *off))],
-        }
+        mode, problems = "kubeconfig" if self.token else "in-cluster", [*filter(None, (self._servers.fault, *off))]
+        return {"version": __version__, "mode": mode, "cluster": self.client.server, "problems": problems}
+
+    # Reviews
+
+    async def _may_see_servers(self, request: web.Request) -> bool:
+        return bool(self.token) or await request[_CALLER].may_list("", "pods", self.namespace)
+
+    async def _states(self, request: web.Request) -> list[dict[str, str]]:
+        return self._servers.states() if await self._may_see_servers(request) else []
 
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
-        limit, before = _number(request, "limit", 500, ITEMS), _number(request, "before", 0)
+        limit, before = _number(request, "limit", 500), _number(request, "before", 10**18)
         seen = await self.store.seen_by(request[_CALLER])
-        page = [kept.light for kept in reversed(seen) if not before or kept.id < before]
-        shown = {"items": page[:limit], "more": len(page) > limit, "total": len(seen)}
+        page = [kept.light for kept in reversed(seen) if kept.id < before]
+        shown = {"items": page[: min(limit, ITEMS)], "more": len(page) > min(limit, ITEMS), "total": len(seen)}
         return {**shown, "replicas": await self._states(request)}
 
     async def _review(self, request: web.Request) -> dict[str, Any]:
@@ -208,50 +168,64 @@ class Console:
         return review
 
     async def _review_stream(self, request: web.Request) -> web.StreamResponse:
-        after = _number(request, "after", 0)
-        events = streams.of_reviews(request[_CALLER], self.store, partial(self._states, request), after)
-        return await streams.follow(request, events)
+        async def arriving(last: int) -> AsyncIterator[bytes]:
+            shown: Any = None
+            while True:
+                if 0 < last < self.store.dropped:
+                    yield _event("missed", {"count": 0})
+                newest = self.store.last
+                for kept in await self.store.seen_by(request[_CALLER], last):
+                    yield b"id: %d\n" % kept.id + _event("review", kept.light)
+                last = max(last, newest)
+                if (states := await self._states(request)) != shown:
+                    yield _event("replicas", states)
+                    shown = states
+                yield b""
+
+        return await self._follow(request, arriving(_number(request, "after", 0)), PERIOD)
 
     async def _rules(self, request: web.Request) -> dict[str, Any]:
         return by_rule(await self.store.seen_by(request[_CALLER]))
 
+    # Jobs
+
     async def _jobs(self, request: web.Request) -> dict[str, Any]:
-        limit, query = _number(request, "limit", 100, ITEMS), request.query
+        limit, query = min(_number(request, "limit", 100), ITEMS), request.query
         rows = await self.jobs.seen_by(request[_CALLER])
         fields = {"plural": "kind", "namespace": "namespace", "phase": "phase"}
         wanted = {field: query[name] for field, name in fields.items() if query.get(name)}
-        matched = [row for row in rows if wanted.items() <= row.items() and query.get("q", "") in row["name"]]
-        total = {"total": len(rows), "matched": len(matched)}
-        return {"items": matched[:limit], "kinds": self.jobs.states(), **total}
+        matched = [
+            row for row in rows if all(row[key] == wanted[key] for key in wanted) and query.get("q", "") in row["name"]
+        ]
+        shown = {"items": matched[:limit], "total": len(rows), "matched": len(matched)}
+        return {**shown, "kinds": self.jobs.states()}
 
     async def _job_list_stream(self, request: web.Request) -> web.StreamResponse:
-        events = streams.changes(
-            "jobs",
-            partial(self.jobs.seen_by, request[_CALLER]),
-            self.jobs.touched.total,
-            lambda rows: {"reload": True, "total": len(rows)},
-        )
-        return await streams.follow(request, events, streams.JOB_PERIOD)
+        read = partial(self.jobs.seen_by, request[_CALLER])
+        changes = _changes("jobs", read, self.jobs.touched.total, lambda rows: {"reload": True, "total": len(rows)})
+        return await self._follow(request, changes, JOB_PERIOD)
 
     async def _job_stream(self, request: web.Request) -> web.StreamResponse:
         await self._job(request)  # fails before the stream begins
         touched = partial(self.jobs.touched.__getitem__, request.match_info["namespace"])
-        events = streams.changes("job", partial(self._job, request), touched)
-        return await streams.follow(request, events, streams.JOB_PERIOD)
+        return await self._follow(request, _changes("job", partial(self._job, request), touched), JOB_PERIOD)
 
     async def _job(self, request: web.Request) -> dict[str, Any]:
         """Return one job, read with the rights of the caller."""
-        kind, caller = self.jobs.kind_of(request.match_info["plural"]), request[_CALLER]
+        plural, namespace, name = (request.match_info[key] for key in ("plural", "namespace", "name"))
+        kind = next((kind for kind in self.jobs.kinds if kind.qualified_plural == plural), None)
         if kind is None:
             raise web.HTTPNotFound(text="this is no kind of jobs that is served")
-        name, namespace = request.match_info["name"], request.match_info["namespace"]
-        if not await caller.visible({(kind.group, kind.plural, namespace)}):
-            raise web.HTTPForbidden(text=f"you may not list {kind.qualified_plural} in namespace {namespace}")
-        situation = await look_at(caller.client, [kind], name, namespace, self.namespace)
+        if not await request[_CALLER].visible({(kind.group, kind.plural, namespace)}):
+            raise web.HTTPForbidden(text=f"you may not list {plural} in namespace {namespace}")
+        situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
         return await asyncio.to_thread(graph, situation, self.trial.options())
 
+    # The installation
+
     async def _health(self, request: web.Request) -> dict[str, Any]:
-        return await health(request[_CALLER].client, self.name, self._servers, await self._shown(request))
+        may_see = await self._may_see_servers(request)
+        return await health(request[_CALLER].client, self.name, self._servers, may_see_servers=may_see)
 
     async def _audit(self, request: web.Request) -> dict[str, Any]:
         namespace = text((await _body(request)).get("namespace"))
@@ -279,78 +253,112 @@ class Console:
 
     async def _schemas(self, _: web.Request) -> dict[str, Any]:
         schemas = await asyncio.to_thread(lambda: self.trial.schemas)  # the first time takes seconds
-        return {"kinds": [about for about, _ in schemas.values()]}
+        about = {file: schema["properties"] for file, schema in schemas.items()}
+        return {
+            "kinds": [
+                {"url": f"/api/schemas/{file}"} | {key: named[key]["enum"][0] for key in ("apiVersion", "kind")}
+                for file, named in about.items()
+            ]
+        }
 
-    async def _schema(self, request: web.Request) -> web.Response:
-        found = (await asyncio.to_thread(lambda: self.trial.schemas)).get(request.match_info["hash"])
-        if found is None:
+    async def _schema(self, request: web.Request) -> dict[str, Any]:
+        schemas = await asyncio.to_thread(lambda: self.trial.schemas)
+        if (schema := schemas.get(request.match_info["file"])) is None:
             raise web.HTTPNotFound(text="there is no such schema")
-        kept = {"Cache-Control": "private, max-age=31536000, immutable"}
-        return web.Response(body=found[1], content_type="application/json", headers=kept)
+        return schema
+
+    # Streams
+
+    async def _follow(self, request: web.Request, events: AsyncIterator[bytes], period: float) -> web.StreamResponse:
+        """Send events until they end or the client leaves; an empty one is that nothing is new.
+
+        Each is written when the client has read the ones before, so a slow reader holds no memory.
+        """
+        if self._streams >= STREAMS:
+            raise web.HTTPTooManyRequests(text="too many streams are open: close another page")
+        self._streams += 1
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        try:
+            await response.prepare(request)
+            sent, end = time.monotonic(), time.monotonic() + LIFETIME
+            with suppress(ApiError, OSError, TimeoutError):  # who connects again gets the reason
+                async for each in events:
+                    now = time.monotonic()
+                    if each or now - sent > SILENCE:
+                        await response.write(each or b": nothing new\n\n")
+                        sent = now
+                    elif now > end or request.transport is None:
+                        break
+                    else:
+                        await asyncio.sleep(period)
+        finally:
+            self._streams -= 1
+        return response
 
 
-class _Misdirected(web.HTTPClientError):
-    """The request is meant for another server."""
+async def _changes(
+    name: str,
+    read: Callable[[], Awaitable[Any]],
+    version: Callable[[], int],
+    shown: Callable[[Any], Any] = lambda it: it,
+) -> AsyncIterator[bytes]:
+    """Yield what is shown of what is read, when that and the version have changed, until `read` raises CannotDiagnose.
 
-    status_code = 421
+    It is also read again at times: pods may not be watched.
+    """
+    last: Any = None
+    seen, due = -1, 0.0
+    while True:
+        if (now := version()) != seen or time.monotonic() > due:
+            try:
+                content = await read()
+            except CannotDiagnose:
+                yield _event("gone", {})
+                return
+            seen, due = now, time.monotonic() + REREAD
+            if content != last:
+                yield _event(name, shown(content))
+                last = content
+        yield b""
+
+
+def _event(name: str, content: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(content))
 
 
 def _fault_of(request: web.Request, error: Exception) -> web.Response:
     """Return the answer to a request that failed."""
+    code, message, after = 500, f"the console failed: {type(error).__qualname__}; its log says why", ""
     if isinstance(error, web.HTTPException):
-        return _fault(error.status, error.text or error.reason, error.headers.get("Retry-After", ""))
-    if isinstance(error, ApiError):
-        known = error.code in {401, 403, 404, 429}
-        return _fault(error.code if known else 502, str(error), "1" if error.code == 429 else "")
-    if isinstance(error, CannotDiagnose):
-        return _fault(404, str(error))
-    if isinstance(error, OSError | TimeoutError):
-        return _fault(502, f"the API server does not answer: {type(error).__qualname__}")
-    _logger.error("failed to answer", exc_info=error, extra={"fields": {"path": request.path}})
-    return _fault(500, f"the console failed: {type(error).__qualname__}; its log says why")
-
-
-def _check_host(request: web.Request, known: frozenset[str]) -> None:
-    """Require a name of ours: a page of others may have made a name of theirs mean this address (DNS rebinding)."""
-    header = request.headers.get("Host", "")
-    if (urlsplit(f"//{header}").hostname if header.isprintable() else None) not in known:
-        raise _Misdirected(text="this console is not called by this name: see --host")
-
-
-def _check_origin(request: web.Request) -> None:
-    """Require JSON from our own page: a form of another page can send neither."""
-    origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
-        raise web.HTTPForbidden(text="only the page of this console may ask")
-    if request.content_type != "application/json":
-        raise web.HTTPUnsupportedMediaType(text="the body must be application/json")
+        code, message, after = error.status, error.text or error.reason, error.headers.get("Retry-After", "")
+    elif isinstance(error, ApiError):
+        code, message = error.code if error.code in {401, 403, 404, 429} else 502, str(error)
+    elif isinstance(error, CannotDiagnose | json.JSONDecodeError):
+        code, message = 404 if isinstance(error, CannotDiagnose) else 400, str(error)
+    elif isinstance(error, OSError | TimeoutError):
+        code, message = 502, f"the API server does not answer: {type(error).__qualname__}"
+    else:
+        _logger.error("failed to answer", exc_info=error, extra={"fields": {"path": request.path}})
+    response = _json({"error": {"code": code, "message": message.encode("utf-8", "replace").decode()}}, code)
+    if after or code == 429:
+        response.headers["Retry-After"] = after or "1"
+    return response
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
-    try:
-        body = orjson.loads(await request.read())
-    except orjson.JSONDecodeError as error:
-        raise web.HTTPBadRequest(text=f"the body must be JSON: {error}") from None
-    if not isinstance(body, dict):
-        raise web.HTTPBadRequest(text="the body must be an object")
-    return body
+    return dict(mapping(await request.json(loads=orjson.loads)))
 
 
-def _number(request: web.Request, name: str, default: int, most: int = 10**18) -> int:
+def _number(request: web.Request, name: str, default: int) -> int:
     value = request.query.get(name, str(default))
-    if not (value.isascii() and value.isdecimal()) or len(value) > 18:
+    if not (value.isascii() and value.isdecimal()) or len(value) > 19:
         raise web.HTTPBadRequest(text=f"{name} must be a whole number")
-    return min(int(value), most)
+    return int(value)
 
 
-def _json(content: Any, status: int = 200, after: str = "") -> web.Response:
-    headers = {"Retry-After": after} if after else {}
+def _json(content: Any, status: int = 200) -> web.Response:
     body = orjson.dumps(content, default=str)
-    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8", headers=headers)
-
-
-def _fault(code: int, message: str, after: str = "") -> web.Response:
-    return _json({"error": {"code": code, "message": message.encode("utf-8", "replace").decode()}}, code, after)
+    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
 
 
 async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
 from typing import Any
 
 from certs import Refusal, Unavailable
-from jobgate.cluster import ApiError, Resource
 from jobgate.cluster.client import Client
 from jobgate.console.jobs import Jobs
 from jobgate.console.trial import Trial
 from jobgate.doctor import diagnose
 from jobgate.doctor import document_of as findings_of
 from jobgate.doctor.look import ServerAccess, look
-from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule, document_of
+from jobgate.offline.audit import Audited, ListedObjects, audit_stored, by_rule, document_of
 
 #: Most jobs with findings that are shown.
 MOST = 500
@@ -25,22 +21,15 @@ async def audited(client: Client, jobs: Jobs, trial: Trial, namespace: str) -> d
     """Return what would be denied of the stored jobs, in a namespace or in all that are watched, by kinds."""
     looked_up = {name for kind in jobs.kinds for name in (*kind.watches, *kind.reads)}
     objects, unlisted = await ListedObjects.read(client, looked_up)
-    found, missing = list[Audited](), dict[str, None]()
-    for kind in jobs.kinds:
-        typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
-        review = partial(audit, kind, kinds=trial.kinds, settings=trial.settings, objects=objects)
-        for place in (namespace,) if namespace else jobs.places:
-            try:
-                async for page in client.within(place).pages(Resource.parse(jobs_of(kind))):
-                    found += await asyncio.to_thread(lambda: [review({**typed, **job}) for job in page.items])  # noqa: B023
-            except ApiError as error:
-                if error.absent:
-                    missing[kind.qualified_plural] = None
-                else:
-                    unlisted[kind.qualified_plural] = str(error)
+    found, missing = list[Audited](), list[str]()
+    for place in (namespace,) if namespace else jobs.places:
+        listing = client.within(place)
+        more, missing, faults = await audit_stored(listing, jobs.kinds, trial.kinds, trial.settings, objects)
+        found += more
+        unlisted |= faults
     faulty = sorted((each for each in found if each.faults or each.notices), key=lambda each: not each.faults)
     return {
-        **document_of(faulty[:MOST], [*missing]),
+        **document_of(faulty[:MOST], missing),
         "rules": by_rule(found),
         "notListed": [{"what": what, "why": why} for what, why in unlisted.items()],
         "reviewed": len(found),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jobgate.cluster.events import EVENTS
@@ -35,13 +35,15 @@ def graph(situation: Situation, options: ReviewOptions) -> dict[str, Any]:
     own = {uid_of(document), *map(uid_of, situation.observed.pods), *map(uid_of, situation.observed.jobs)}
     about = [each for each in situation.all(EVENTS) if mapping(each.get("involvedObject")).get("uid") in own]
     events = sorted(about, key=last_time, reverse=True)
+    groups = [metadata_of(group).get("name") for group in situation.observed.groups]
+    if job.get("min_available") is not None:
+        groups.append(metadata_of(document).get("name"))
     beside = pods_of(dict(document), options)
-    answer, unseen = explain(situation), situation.seen.not_checked()
     conditions = [entry for _, entry in objects(mapping(document.get("status")).get("conditions"))]
     return {
         "job": row_of(kind, document) | counts(row for _, _, row in pods),
         "tasks": [_task(name, task, by_task[name]) for name, task in list(tasks.items())[:TASKS]],
-        "gangs": list(_gangs(situation, job, [*tasks])),
+        "gangs": [{"name": gang, "minimum": gang_minimum(job), "tasks": [*tasks]} for gang in groups[:1]],
         "pods": [_pod(*each) for each in pods[:PODS]],
         "podsTotal": len(pods),
         "objects": [
@@ -52,12 +54,7 @@ def graph(situation: Situation, options: ReviewOptions) -> dict[str, Any]:
         "events": [_event(each) for each in events[:EVENTS_SHOWN]],
         "eventsTotal": len(events),
         "conditions": [{**entry, "time": entry.get("lastTransitionTime")} for entry in conditions],
-        "why": {
-            "state": answer.state,
-            "message": answer.message,
-            "causes": [cause._asdict() for cause in answer.causes],
-            "notLookedAt": [{"what": what, "why": why} for why, parts in unseen.items() for what in parts],
-        },
+        "why": explain(situation).to_json(situation.seen),
     }
 
 
@@ -107,13 +104,6 @@ def _pod(task: str, pod: Mapping[str, Any], row: PodRow) -> dict[str, Any]:
         "node": text(spec_of(pod).get("nodeName")),
         "reason": "" if row.ready or row.phase == "Succeeded" else next(reasons, ""),
     }
-
-
-def _gangs(situation: Situation, job: Job[Any], names: list[str]) -> Iterator[dict[str, Any]]:
-    groups = [text(metadata_of(group).get("name")) for group in situation.observed.groups]
-    if groups or job.get("min_available") is not None:
-        name = groups[0] if groups else text(metadata_of(job.document).get("name"))
-        yield {"name": name, "minimum": gang_minimum(job), "tasks": names}
 
 
 def _event(event: Mapping[str, Any]) -> dict[str, Any]:

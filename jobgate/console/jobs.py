@@ -21,6 +21,7 @@ from jobgate.plugins.crew import RUN_LABEL
 from jobgate.room import Room
 from jobgate.runner.seen import PODS, controllers_of
 from jobgate.runner.subject import PodSeen, uid_of
+from jobgate.why.causes import message_of
 from webhook.text import line
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
@@ -28,7 +29,6 @@ from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, te
 ROOM: Final = 256 * 1024 * 1024
 #: Least seconds between two counts of all pods.
 PERIOD: Final = 0.5
-_MESSAGE: Final = 300
 #: What the list shows of a job.
 Row: TypeAlias = dict[str, Any]
 
@@ -46,7 +46,6 @@ class Jobs:
     """The jobs of some kinds, and their pods.
 
     Attributes:
-        kinds: the kinds.
         places: the namespaces; an empty one for all.
         touched: the number of changes of jobs and pods by namespace.
     """
@@ -54,11 +53,11 @@ class Jobs:
     def __init__(self, client: Client, kinds: Iterable[CustomKind], namespaces: Iterable[str] = ()) -> None:
         """Watch the jobs of `kinds`, in all namespaces or only in these."""
         self.kinds = [kind for kind in kinds if isinstance(kind, JobKind) and kind.creates is None]
-        self.places = tuple(namespaces) or ("",)
-        self.touched: Counter[str] = Counter()
+        self.places, self.touched = tuple(namespaces) or ("",), Counter[str]()
         self._rows: list[Row] = []
         self._stale, self._due, self._turn = True, 0.0, asyncio.Lock()
         watching = partial(Informer[Any], changed=self._changed, room=Room(ROOM))
+        #: The informers with the clients that they run with, of jobs with their kinds and of pods.
         self._jobs = [
             (kind, client.within(place), watching(Resource.parse(jobs_of(kind)), keep=partial(row_of, kind)))
             for kind in self.kinds
@@ -110,10 +109,6 @@ class Jobs:
             states.append({"kind": kind.kind, "plural": kind.qualified_plural, "watch": state, "reason": why})
         return states
 
-    def kind_of(self, plural: str) -> JobKind | None:
-        """Return the kind of a qualified plural."""
-        return next((kind for kind in self.kinds if kind.qualified_plural == plural), None)
-
 
 def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
     """Return what the list shows of a stored job without its pods, whatever it contains."""
@@ -122,8 +117,9 @@ def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
         replicas = sum(task.replicas for task in job_of(kind, document).tasks)
     except Exception:  # noqa: BLE001  # a stored job need not fit its schema
         replicas = 0
-    true = [entry for _, entry in objects(status.get("conditions")) if entry.get("status") == "True"]
-    last, state = true[-1] if true else {}, mapping(status.get("state"))
+    conditions = [each.get("type") for _, each in objects(status.get("conditions")) if each.get("status") == "True"]
+    phases = (status.get("phase"), mapping(status.get("state")).get("phase"), *reversed(conditions))
+
     return {
         "kind": kind.kind,
         "plural": kind.qualified_plural,
@@ -131,8 +127,8 @@ def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
         "name": text(metadata.get("name")),
         "uid": uid_of(document),
         "created": text(metadata.get("creationTimestamp")),
-        "phase": line(text(status.get("phase")) or text(state.get("phase")) or text(last.get("type")), 63),
-        "message": line(text(last.get("message")) or text(state.get("message")), _MESSAGE),
+        "phase": line(next(filter(None, map(text, phases)), ""), 63),
+        "message": line(message_of(status), 300),
         "replicas": replicas,
         "suspended": spec_of(document).get("suspend") is True,
         "runBy": "jobgate" if is_run(document) else "operator",

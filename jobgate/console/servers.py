@@ -7,12 +7,13 @@ the servers alone: the caller's own token never reaches a pod.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
-from aiohttp import ClientResponse, ClientSession, ClientTimeout
+from aiohttp import ClientResponse, ClientTimeout, request
 
 from jobgate.cluster import ApiError
 from jobgate.cluster.client import Client
@@ -26,10 +27,8 @@ from jobgate.serving.readers import AUDIENCE
 from webhook.server.offer import STREAM, TOKEN
 from webhook.values import mapping, metadata_of, spec_of, text
 
-#: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream.
-PERIOD, RETRY, SILENCE = 5.0, 2.0, 30.0
-#: Most servers that are read.
-MOST: Final = 50
+#: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream; most servers.
+PERIOD, RETRY, SILENCE, MOST = 5.0, 2.0, 30.0, 50
 _OFF: Final = "reviews are not kept: set keepReviews in the chart, or --keep-reviews of the server"
 _STATES: Final = {401: "forbidden", 403: "forbidden", 404: "off"}
 
@@ -50,41 +49,36 @@ class Server:
         """The values of the flags of its container."""
         return flags_in(spec_of(self.pod)) if self.pod else {}
 
-    def to_json(self) -> dict[str, str]:
-        """Return what the page shows."""
-        return {"name": self.name, "state": self.state, "message": self.message}
-
 
 class Servers:
     """The servers of an installation, and the tasks that read their reviews into a store.
 
     Attributes:
-        namespace: of the installation.
         known: the servers by the uid of their pod, or by address.
         fault: why not all servers are known; empty if they are.
     """
 
     def __init__(self, client: Client, namespace: str, store: ReviewStore, addresses: Iterable[str] = ()) -> None:
         """Read the servers in a namespace, or those at addresses such as `http://127.0.0.1:8080`."""
-        self._client, self.namespace, self._store = client, namespace, store
-        self._session: ClientSession | None = None
+        self._client, self.namespace, self._store, self.fault = client, namespace, store, ""
         self.known = {address: Server(address) for address in addresses}
-        self.fault = ""
+
+    def states(self) -> list[dict[str, str]]:
+        """Return what becomes of reading each server."""
+        return [{"name": each.name, "state": each.state, "message": each.message} for each in self.known.values()]
 
     async def run(self) -> None:
         """Keep reading, until cancelled."""
         are_given = bool(self.known)
-        async with ClientSession() as self._session:
-            try:
-                while True:
-                    if not are_given:
-                        await self._look()
-                    for server in self.known.values():
-                        server.task = server.task or asyncio.create_task(self._follow(server))
-                    await asyncio.sleep(PERIOD)
-            finally:
+        try:
+            while True:
+                if not are_given:
+                    await self._look()
                 for server in self.known.values():
-                    _stop(server)
+                    server.task = server.task or asyncio.create_task(self._follow(server))
+                await asyncio.sleep(PERIOD)
+        finally:
+            self._keep(())
 
     async def _look(self) -> None:
         """Find the pods. The account tells them from others with their labels."""
@@ -98,32 +92,16 @@ class Servers:
         self.fault = "" if running else f"no server runs in namespace {self.namespace}"
         if len(running) > MOST:
             self.fault = f"only {MOST} of {len(running)} servers are read: reviews of the others are not shown"
-        for uid in self.known.keys() - [*running][:MOST]:
-            _stop(self.known.pop(uid))
-        for uid, pod in [*running.items()][:MOST]:
+        running = dict([*running.items()][:MOST])
+        self._keep(running)
+        for uid, pod in running.items():
             self.known.setdefault(uid, Server(text(metadata_of(pod).get("name")))).pod = pod
 
-    async def get(
-        self, server: Server, client: Client, path: str, headers: Mapping[str, str] | None = None, *, silence: float
-    ) -> ClientResponse:
-        """Return the answer of the plain port of a server; it ends after seconds without any data.
-
-        Raises:
-            ApiError: its status is not 200.
-        """
-        if server.pod:
-            port = server.flags.get("health-port", ["8080"])[0]
-            return await client.of_pod(
-                server.name, self.namespace, int(port) if port.isdigit() else 8080, path, headers or {}, silence=silence
-            )
-        if self._session is None:
-            raise ConnectionError("the console starts")
-        limits = ClientTimeout(total=None, connect=PERIOD, sock_read=silence)
-        response = await self._session.get(server.name + path, headers=headers, timeout=limits, allow_redirects=False)
-        if response.status != 200:
-            response.close()
-            raise ApiError(response.status)
-        return response
+    def _keep(self, uids: Iterable[str]) -> None:
+        """Stop reading all other servers."""
+        for uid in self.known.keys() - uids:
+            if (task := self.known.pop(uid).task) is not None:
+                task.cancel()
 
     async def _follow(self, server: Server) -> None:
         while True:
@@ -140,12 +118,10 @@ class Servers:
 
     async def _read(self, server: Server) -> None:
         """Read a stream to its end. A line of it may have 128 KiB, as aiohttp reads lines."""
-        token = await self._client.token(ACCOUNT, self.namespace, AUDIENCE)
-        headers = {TOKEN: token, "Accept": "text/event-stream"}
-        response = await self.get(server, self._client, f"{STREAM}?after={server.last}", headers, silence=SILENCE)
-        server.state, server.message = "streaming", ""
-        try:
-            name = b""
+        headers = {TOKEN: await self._client.token(ACCOUNT, self.namespace, AUDIENCE), "Accept": "text/event-stream"}
+        path, name = f"{STREAM}?after={server.last}", b""
+        async with self.asked(server, self._client, path, headers, silence=SILENCE) as response:
+            server.state, server.message = "streaming", ""
             async for line in response.content:
                 key, _, value = line.strip().partition(b": ")
                 name = value if key == b"event" else name
@@ -155,13 +131,29 @@ class Servers:
                     self._store.add(server.name, review)
                 elif key == b"data" and name == b"missed":
                     self._store.miss()
-        finally:
-            response.close()
 
+    @asynccontextmanager
+    async def asked(
+        self, server: Server, client: Client, path: str, headers: Mapping[str, str] | None = None, *, silence: float
+    ) -> AsyncIterator[ClientResponse]:
+        """Yield the answer of the plain port of a server; it ends after seconds without any data.
 
-def _stop(server: Server) -> None:
-    if server.task is not None:
-        server.task.cancel()
+        Raises:
+            ApiError: its status is not 200.
+        """
+        if server.pod:
+            port = server.flags.get("health-port", ["8080"])[0]
+            number = int(port) if port.isdigit() else 8080
+            answer = await client.of_pod(server.name, self.namespace, number, path, headers or {}, silence=silence)
+            async with answer as response:
+                yield response
+            return
+        limits = ClientTimeout(total=None, connect=PERIOD, sock_read=silence)
+        url = server.name + path
+        async with request("GET", url, headers=headers, timeout=limits, allow_redirects=False) as response:
+            if response.status != 200:
+                raise ApiError(response.status)
+            yield response
 
 
 def _runs(pod: Mapping[str, Any]) -> bool:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
-import orjson
 
 from crdgen.docs.editor import json_schemas
 from crdgen.reading import Manifest, UnreadableManifest, read
@@ -67,16 +64,10 @@ class Trial:
         }
 
     @cached_property
-    def schemas(self) -> dict[str, tuple[dict[str, str], bytes]]:
-        """The JSON Schemas of the kinds with CRDs of ours, by hash, each with what the page needs to find it."""
-        found: dict[str, tuple[dict[str, str], bytes]] = {}
-        for kind in self.kinds:
-            for _, schema in json_schemas(definition(kind)) if kind.resource is not None else ():
-                content = orjson.dumps(schema)
-                name = hashlib.sha256(content).hexdigest()[:16]
-                about = {key: schema["properties"][key]["enum"][0] for key in ("apiVersion", "kind")}
-                found[name] = {**about, "url": f"/api/schemas/{name}"}, content
-        return found
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        """The JSON Schemas of the kinds with CRDs of ours, by file name."""
+        of_ours = [kind for kind in self.kinds if kind.resource is not None]
+        return dict(named for kind in of_ours for named in json_schemas(definition(kind)))
 
 
 def _judged(manifest: Manifest, options: ReviewOptions, report: Report) -> Judged:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 import pytest
@@ -32,6 +32,12 @@ class NoCluster:
 
     def labelled(self, selector: str, namespace: str = "") -> "NoCluster":
         return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
 
     async def list(self, resource: Any) -> Any:
         raise ApiError(403, "Forbidden")
@@ -70,11 +76,7 @@ REFUSED: list[tuple[str, str, dict[str, str], Any, int, str]] = [
     ("GET", "/api/about", {**TOKEN, "Host": "evil.example"}, None, 421, "not called by this name"),
     ("GET", "/", {"Host": "evil.example:80"}, None, 421, "not called by this name"),
     ("GET", "/", {"Host": "127.0.0.1.evil.example"}, None, 421, "not called by this name"),
-    ("POST", "/api/try", {**TOKEN, **JSON, "Origin": "https://evil.example"}, {}, 403, "only the page"),
-    ("POST", "/api/try", {**TOKEN, **JSON, "Origin": "null"}, {}, 403, "only the page"),
-    ("POST", "/api/try", {**TOKEN, "Content-Type": "text/plain"}, "{}", 415, "application/json"),
-    ("POST", "/api/try", {**TOKEN, **JSON}, "no json", 400, "must be JSON"),
-    ("POST", "/api/try", {**TOKEN, **JSON}, "[]", 400, "must be an object"),
+    ("POST", "/api/try", {**TOKEN, **JSON}, "no json", 400, "line 1"),
     ("POST", "/api/try", {**TOKEN, **JSON}, {"yaml": "x" * (BYTES + 1)}, 413, "at most 256 KiB"),
     ("POST", "/api/try", {**TOKEN, **JSON}, {"yaml": "x" * (3 * BYTES)}, 413, ""),
     ("POST", "/api/about", {**TOKEN, **JSON}, {}, 405, ""),
@@ -84,7 +86,7 @@ REFUSED: list[tuple[str, str, dict[str, str], Any, int, str]] = [
     ("GET", "/api/reviews?limit=%C2%B2", TOKEN, None, 400, "limit must be a whole number"),
     ("GET", "/api/jobs/nothing/default/x", TOKEN, None, 404, "no kind"),
     ("GET", "/api/jobs/dijobs.diengine.opendilab.org/default/x", TOKEN, None, 403, "you may not list"),
-    ("GET", "/api/schemas/0123456789abcdef", TOKEN, None, 404, "no such schema"),
+    ("GET", "/api/schemas/nothing.json", TOKEN, None, 404, "no such schema"),
     ("GET", "/static/../app.py", {}, None, 404, ""),
     ("GET", "/static/%2e%2e/app.py", {}, None, 404, ""),
     ("GET", "/static/..%2f..%2fapi.py", {}, None, 404, ""),
@@ -138,13 +140,21 @@ async def test_every_answer_has_the_headers_of_security(console: Opened) -> None
         assert answer.status == 404
 
 
-async def test_schemas_are_named_by_their_content_and_cached(console: Opened) -> None:
+async def test_a_stream_reports_reviews_that_a_server_dropped(console: Opened) -> None:
+    session, url, shown = console
+    async with session.get(f"{url}/api/reviews/stream?after=1", headers=TOKEN) as answer, asyncio.timeout(5):
+        assert (await answer.content.readline()) == b"event: replicas\n"
+        shown.store.miss()
+        while (line := await answer.content.readline()) != b"event: missed\n":
+            assert line, "the stream has ended"
+
+
+async def test_schemas_are_those_of_the_kinds(console: Opened) -> None:
     session, url, _ = console
     async with session.get(f"{url}/api/schemas", headers=TOKEN) as answer:
         kinds = {kind["kind"]: kind["url"] for kind in (await answer.json())["kinds"]}
     assert {"DIJob", "TorchJob", "MxJob"} <= kinds.keys()
     async with session.get(url + kinds["DIJob"], headers=TOKEN) as answer:
-        assert "immutable" in answer.headers["Cache-Control"]
         assert (await answer.json())["properties"]["kind"]["enum"] == ["DIJob"]
 
 

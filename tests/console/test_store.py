@@ -5,7 +5,6 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.console import streams
 from jobgate.console.reviews import BYTES, ReviewStore, by_rule
 
 REVIEW: dict[str, Any] = {"id": 1, "apiVersion": "a/v1", "kind": "Crew", "namespace": "lab", "name": "a", "causes": []}
@@ -41,20 +40,6 @@ class Anyone:
 
     async def visible(self, places: set[Any]) -> set[Any]:
         return places
-
-
-async def no_servers() -> list[Any]:
-    return []
-
-
-async def test_a_reader_learns_of_reviews_that_a_server_dropped() -> None:
-    store, caller = ReviewStore({}), Anyone()
-    store.add("a", REVIEW)
-    events = streams.of_reviews(caller, store, no_servers, 1)  # type: ignore[arg-type]
-    first = [await anext(events) for _ in range(3)]
-    assert (b"event: review" in first[0], b"event: replicas" in first[1], first[2]) == (True, True, b"")
-    store.miss()
-    assert (await anext(events), await anext(events)) == (b'event: missed\ndata: {"count":0}\n\n', b"")
 
 
 @pytest.mark.parametrize("steps", [[["a"]], [{}], "a", None], ids=str)
