@@ -300,6 +300,21 @@ def test_files_and_folders_and_standard_input_are_the_context() -> None:
 
 
 @pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "given, status, words",
+    [
+        ('{"apiVersion": "v1", "kind": "List", "items": []}', 0, "not checked"),  # it may be of any resource
+        ("", 2, "<stdin>: contains no object"),
+        ("# nothing\n", 2, "<stdin>: contains no object"),
+    ],
+)
+def test_a_context_is_empty_only_as_a_list(given: str, status: int, words: str) -> None:
+    file = write("topic.json", topic(storageClass="fast"), MAIN)
+    done = CliRunner().invoke(main, ["review", file, "--context", "-"], input=given, catch_exceptions=False)
+    assert (done.exit_code, words in done.output) == (status, True), done.output
+
+
+@pytest.mark.usefixtures("site")
 def test_what_was_not_checked_is_in_each_format() -> None:
     file = write("topic.json", topic(storageClass="fast"), MAIN)
     code, output = review(file)
