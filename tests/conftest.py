@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 import pytest
@@ -12,26 +13,33 @@ from tests.missing import allows_missing, lacking
 pytest_plugins = ["controlplane.fixtures"]
 
 
+#: Fixtures of control planes. Tests that use the first ones start first, because they take longest.
+_PLANES = ("faulty_controlplane", "controlplane", "whole_controlplane", "whole_assets", "assets")
+#: The webhook that runs jobs. Its tests come after those of the other webhook of the same control plane, so that it
+#: restarts only once, and take three quarters of the time of that control plane.
+_RUNNING = "running_webhook"
+
+
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one more than the number of cores, since tests with a control plane mostly wait for it."""
-    return (os.cpu_count() or 1) + 1
+    """Return two more than the number of cores, since tests with a control plane mostly wait for it."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Run the tests of one control plane, and those of one file, in the same process, so that they share fixtures.
 
-    The marks are set here because xdist reads them as soon as all tests are collected.
+    Those with the runner are spread over all processes, file by file: each process that has time starts a control plane
+    of its own. The marks are set here because xdist reads them as soon as all tests are collected.
     """
-    file = item.nodeid.partition("::")[0]
-    item.add_marker(pytest.mark.xdist_group(min(_planes(item), key=len, default=file)))
+    item.add_marker(pytest.mark.xdist_group(_group(item)))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the tests of control planes, which are the longest groups, sorted by control plane.
-
-    Tests with the runner come last, so that the webhook restarts only once with the runner's settings.
-    """
-    items.sort(key=lambda item: (-max(map(len, _planes(item)), default=0), "running_webhook" in _fixtures(item)))
+    """Start with the tests that use control planes, because they wait most; sorted by control plane."""
+    fixtures = defaultdict[str, set[str]](set)
+    for item in items:
+        fixtures[_group(item)].update(_fixtures(item))
+    items.sort(key=lambda item: _order(fixtures[_group(item)]))
 
 
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
@@ -90,6 +98,16 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for name in _planes(item) - _planes(nextitem):
         for fixture in item._fixtureinfo.name2fixturedefs.get(name, ()):
             fixture.finish(item._request)  # type: ignore[arg-type]  # any request will do: its node is not asked for
+
+
+def _group(item: pytest.Item) -> str:
+    file, plane = item.nodeid.partition("::")[0], min(_planes(item), key=len, default="")
+    return f"{file} {plane}" if _RUNNING in _fixtures(item) else plane or file
+
+
+def _order(fixtures: set[str]) -> tuple[int, bool]:
+    place = next((place for place, name in enumerate(_PLANES) if name in fixtures), len(_PLANES))
+    return place, _RUNNING in fixtures
 
 
 def _planes(item: pytest.Item | None) -> set[str]:

@@ -1,226 +1,172 @@
-"""Masks the values of variables, commands and Secrets in objects, patches and messages, for programs that keep reviews.
+"""Masks secret values in objects, patches and findings, for programs that keep reviews.
 
-The place of a value says that it is secret. The same value elsewhere is masked too: in messages, annotations and long
-texts. The exception is a value that is a name in the same object, such as an argument that is the name of a task.
+Only what is known to be harmless stays readable: names, images, types, policies, amounts and numbers, by the name of
+their field. Every other text is masked, so a secret in a field that nobody knows is masked too. Texts that were masked
+are then searched for in messages.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
 
-from webhook.text import escaped
+from webhook.cause import Cause, Notice
+from webhook.path import join
+from webhook.text import MESSAGE_LIMIT, escaped, shown
 
 MASK: Final = "•••"
-#: Fields whose texts are all masked: commands, arguments, texts that contain variables, and what often holds secrets.
-_TEXTS: Final = frozenset(
-    {"args", "arguments", "binaryData", "command", "commands", "entrypoint", "envVars", "runtimeEnvYAML", "script"}
-    | {
-        "data",
-        "environment",
-        "options",
-        "password",
-        "passwords",
-        "runtimeEnv",
-        "stringData",
-        "token",
-        "volumeAttributes",
-    }
+#: Fields whose texts are readable.
+_READABLE: Final = re.compile(
+    r".*(?:[nN]ame|[pP]olic(?:y|ie)|[tT]ype|[mM]ode|[cC]lass|[pP]ath|[pP]hase|[iI]mage)s?|apiVersion|kind|namespace|queue|role"
+    r"|actions?|events?|priority|timeout|protocol|operator|effect|whenUnsatisfiable|topologyKey|dependsOn|port"
+    r"|uid|nameservers|searches|storage|sizeLimit|divisor|limits|requests|minResources|drop|add|creationTimestamp"
 )
-#: Lists of objects with a name and a secret value; as maps, all their values are secret.
-_NAMED: Final = frozenset({"env", "httpHeaders"})
-#: Fields that are left out: a copy of the whole object, who wrote which field, and what nobody reviews.
-_COPIES: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", "managedFields", "status"})
-_KEY: Final = "PRIVATE KEY"
-#: The user and the password of a URL.
-_CREDENTIALS: Final = re.compile(r"(://)[^/@\s]*:[^/\s]*@")
-#: What the JSON of a patch contains if it may have to be masked: parts of the names above.
-_MARKS: Final = tuple(
-    b"nv arg command script entrypoint data Data Headers PRIVATE managed applied status".split()
-    + b"options password token Attributes ://".split()
+#: Fields with secrets: in what is below them, nothing is readable.
+_SECRET: Final = re.compile(
+    r"(?i)env|args|argument|command|script|entrypoint|(?<!meta)data|header|annotation|options|attribute|pass|token|cred"
+    r"|secret(?!name$)|auth|(?<!topology)key|var|param|config|values?$|^user|username|login|pin$"
 )
-#: A shorter value is masked in messages only in quotes, and longer texts are searched for values.
-_SHORT, _LONG = 4, 40
-#: Most different values that messages are searched for.
-MOST: Final = 500
-_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)')
+#: Fields that are named like these, but only refer to secrets or contain other fields.
+_REFERENCE: Final = re.compile(r".*Ref|envFrom\[\]|envFrom|secret|configMap|dnsConfig")
+#: Lists of objects of which only the name is readable, and from where the value is.
+_NAMED: Final = frozenset({"env[]", "environment[]", "httpHeaders[]", "imagePullSecrets[]"})
+#: Maps of amounts: an amount is readable whatever its name.
+_AMOUNTS: Final = frozenset({"limits", "requests", "minResources"})
+#: Fields that are left out: a copy of the object, who wrote which field, and what nobody reviews.
+_LEFT_OUT: Final = frozenset({"kubectl.kubernetes.io/last-applied-configuration", "managedFields", "status"})
+#: A readable text, and a readable key, have only these characters: no URL, no assignment, no private key.
+_TEXT: Final = re.compile(r"(?!.*(?:://|KEY-))[\w .:/+%*-]{0,253}(?:@sha256:[0-9a-f]{64})?")
+_KEY: Final = re.compile(r"[\w./-]{1,253}")
+#: In messages: quoted texts, to where they were cut; and private keys, credentials of URLs, and what is beside a cut.
+_QUOTED: Final = re.compile(r'"((?:[^"\\…]|\\.)*)(?:"|…[^\s"]*"?|$)')
+_SUSPECT: Final = re.compile(r'-----BEGIN.*|(?<=://)[^/\s]*@|[^\s"]*…[^\s"]*')
+#: A shorter text is masked in messages only in quotes.
+_SHORT: Final = 4
+#: Most masked texts that messages are searched for; if there are more, no message is kept.
+MOST: Final = 1000
+
+
+class _Place(NamedTuple):
+    """A place in an object.
+
+    Attributes:
+        field: its field, with `[]` in a list.
+        below: whether it is below a field with secrets.
+        masks: whether nothing there is readable.
+        reads: whether a text there is readable.
+    """
+
+    field: str = ""
+    below: bool = False
+    masks: bool = False
+    reads: bool = False
+
+    def inner(self, step: str | int) -> tuple[str | int, _Place]:
+        """Return a step as it may be shown, and the place to which it leads from here."""
+        known = isinstance(step, int) or _KEY.fullmatch(step)
+        return _inner(self, step) if known else (MASK, _Place("", True, True))
+
+
+@lru_cache(maxsize=4096)
+def _inner(place: _Place, step: str | int) -> tuple[str | int, _Place]:
+    field, below = place.field, place.below
+    if isinstance(step, int):
+        inner = field if field.endswith("[]") else f"{field}[]"
+    elif field in _NAMED:
+        inner, below = step, below or step not in {"name", "valueFrom"}
+    else:
+        inner = field if field in _AMOUNTS else step
+        below = below or (bool(_SECRET.search(field)) and not _REFERENCE.fullmatch(field))
+        if below and field.endswith("[]"):
+            step = MASK
+    name = inner.removesuffix("[]")
+    masks = below or bool(_SECRET.search(name))
+    return step, _Place(inner, below, masks, not masks and bool(_READABLE.fullmatch(name)))
 
 
 class Redaction:
-    """The secret values of an object, and the object and its messages without them."""
+    """What is readable of one review, and what is not. Mask all objects and patches before the first finding."""
 
-    def __init__(self, *documents: Any) -> None:
-        """Collect the secret values of documents: the object, and the stored one before an UPDATE."""
-        self._names: set[str] = set()
-        self._found: set[str] = set()
-        for document in documents:
-            self._collect(document)
-        self._hidden = sorted(self._found - self._names - {""}, key=len, reverse=True)
-        self._forms = [(value, _forms(value)) for value in self._hidden]
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._readable: set[str] = set()
+        self._masked: set[str] = set()
 
-    @property
-    def crowded(self) -> bool:
-        """Whether there are too many values to search messages for them."""
-        return len(self._hidden) > MOST
-
-    def _collect(self, value: Any) -> None:
-        waiting = [value]
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, Mapping):
-                for key, child in value.items():
-                    if key in _COPIES:
-                        continue
-                    if key in _TEXTS or key in _NAMED:
-                        self._found.update(_secrets(key, child))
-                        waiting += _beside(key, child)
-                    elif key == "annotations":
-                        continue
-                    elif isinstance(child, str):
-                        self._names.add(child)
-                    else:
-                        waiting.append(child)
-            elif isinstance(value, list):
-                waiting += value
-
-    def masked(self, value: Any) -> Any:
-        """Return an object, or a part of it, with masked values."""
-        if isinstance(value, Mapping):
-            return {
-                key: _all_masked(child)
-                if key in _TEXTS
-                else self._named(child)
-                if key in _NAMED
-                else {name: self._leaf(text, 0) for name, text in child.items() if name not in _COPIES}
-                if key == "annotations" and isinstance(child, Mapping)
-                else self.masked(child)
-                for key, child in value.items()
-                if key not in _COPIES
-            }
+    def masked(self, value: Any, place: _Place = _Place()) -> Any:  # noqa: B008  # frozen
+        """Return an object, or the value at a place in it, with masked texts. Its shape stays."""
+        if isinstance(value, dict):
+            inner = [(*place.inner(name), child) for name, child in value.items() if name not in _LEFT_OUT]
+            return {name: self.masked(child, at) for name, at, child in inner}
         if isinstance(value, list):
-            return [self.masked(item) for item in value]
-        return self._leaf(value, _LONG)
-
-    def _named(self, value: Any) -> Any:
-        if not isinstance(value, list):
-            return _all_masked(value)
-        return [
-            {key: MASK if key == "value" else self.masked(child) for key, child in item.items()}
-            if isinstance(item, Mapping)
-            else _all_masked(item)
-            for item in value
-        ]
-
-    def _leaf(self, value: Any, least: int) -> Any:
-        """Return a text that contains no secret value, or the mask."""
-        if not isinstance(value, str):
-            return self.masked(value) if isinstance(value, Mapping | list) else value
-        if _KEY in value or (self._hidden and len(value) > least and self._quotes(value)):
-            return MASK
-        return _CREDENTIALS.sub(rf"\1{MASK}@", value) if "://" in value else value
-
-    def _quotes(self, text: str) -> bool:
-        unescaped = text.replace("\\", "")  # JSON in JSON escapes quotes again and again
-        return self.crowded or any(
-            len(value) >= _SHORT and (value.replace("\\", "") in unescaped or any(form in text for form in forms))
-            for value, forms in self._forms
-        )
+            at = place.inner(0)[1]
+            return [self.masked(item, at) for item in value]
+        if isinstance(value, str) and place.reads and _TEXT.fullmatch(value):
+            self._readable.add(value)
+            return value
+        if value is None or not (isinstance(value, str) or place.masks):
+            return value
+        self._masked.add(value if isinstance(value, str) else json.dumps(value))
+        return MASK
 
     def patch(self, operations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the operations of a patch with masked values."""
-        masked: list[dict[str, Any]] = []
+        """Return the operations of a JSON Patch with masked texts."""
+        result: list[dict[str, Any]] = []
         for operation in operations:
-            steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation["path"]).split("/")[1:]]
-            if _COPIES.intersection(steps):
-                continue
-            value = operation.get("value")
-            for step in reversed(steps):
-                value = [value] if step == "-" or step.isdigit() else {step: value}
-            value = self.masked(value)
-            for step in steps:
-                value = value if value == MASK else value[0] if isinstance(value, list) else value[step]
-            masked.append({**operation, "value": value} if "value" in operation else dict(operation))
-        return masked
+            names = [name.replace("~1", "/").replace("~0", "~") for name in operation["path"].split("/")[1:]]
+            if _LEFT_OUT.isdisjoint(names):
+                steps, place = _followed(names)  # an index may also be a key
+                path = operation["path"] if MASK not in steps else f"/{MASK}"
+                value = {"value": self.masked(operation["value"], place)} if "value" in operation else {}
+                result.append({"op": operation["op"], "path": path, **value})
+        return result
 
-    def message(self, text: str, steps: Sequence[str | int] = ()) -> str:
-        """Return a message about the field at `steps` without secret values, also where it was cut at `…`."""
-        if _secret_place(steps):
-            text = _QUOTED.sub(f'"{MASK}"', text)
-        text = _CREDENTIALS.sub(rf"\1{MASK}@", text)
-        if _KEY in text or (self.crowded and '"' in text):
-            return f"{MASK} (quotes a value that is not kept)"
-        for value, forms in self._forms:
-            for form in forms:
-                text = text.replace(f'"{form}"', f'"{MASK}"')
-                if len(value) >= _SHORT:
-                    text = text.replace(form, MASK)
-                if "…" in text:
-                    text = _without_cut(text, form)
-        return text
+    def finding(self, rule: str, finding: Notice) -> dict[str, Any]:
+        """Return a finding as JSON, with masked texts."""
+        steps, place = _followed(finding.path.steps)
+        reason = {"reason": finding.reason} if isinstance(finding, Cause) else {}
+        field = str(finding.path) if MASK not in steps else str(join(steps))
+        return {"rule": rule, **reason, "field": field, "steps": steps, "message": self._message(finding, place)}
+
+    def _message(self, finding: Notice, place: _Place) -> str:
+        forms, readable = self._searched
+        start, own, text = "", "", finding.message
+        if len(text) >= MESSAGE_LIMIT or len(forms) > MOST:
+            return "message not kept: it is too long, or the object has too many texts"
+        if isinstance(finding, Cause) and text.startswith(f"{finding.words}: {shown(finding.value)}"):
+            start, own = f"{finding.words}: ", shown(Redaction().masked(finding.value, place))
+            text = text[len(start) + len(shown(finding.value)) :]
+        exempt = frozenset() if place.masks else readable
+        for form, masked in forms:
+            if masked not in exempt and form in own + text:
+                old, new = (form, MASK) if len(form) >= _SHORT else (f'"{form}"', f'"{MASK}"')
+                own, text = own.replace(old, new), text.replace(old, new)
+        if not place.reads or "{" in text:
+            text, supported, choices = text.partition("supported values: ")
+            text = _QUOTED.sub(lambda quoted: quoted[0] if quoted[1] in exempt else f'"{MASK}"', text)
+            text += supported + choices
+        return start + _SUSPECT.sub(MASK, own + text)
+
+    @cached_property
+    def _searched(self) -> tuple[list[tuple[str, str]], frozenset[str]]:
+        """The masked texts in each form that a message may have, the longest first; and the readable ones."""
+        forms = [(form, text) for text in self._masked - {""} for form in _forms(text)]
+        return sorted(forms, key=lambda pair: -len(pair[0])), frozenset(self._readable)
 
 
-def is_plain(patch: bytes) -> bool:
-    """Return whether the JSON of a patch surely has nothing to mask: no part of a name of a secret place."""
-    return not any(mark in patch for mark in _MARKS)
+def _followed(path: Sequence[str | int]) -> tuple[list[str | int], _Place]:
+    """Return the steps of a path as they may be shown, and the place to which they lead."""
+    steps: list[str | int] = []
+    place = _Place()
+    for step in path:
+        name, place = place.inner(step)
+        steps.append(name)
+    return steps, place
 
 
-def _forms(value: str) -> set[str]:
+def _forms(text: str) -> set[str]:
     """Return how JSON and our own messages write a text."""
-    as_json = json.dumps(value, ensure_ascii=False)[1:-1]
-    return {value, as_json, escaped(value), escaped(as_json)}
-
-
-def _secret_place(steps: Sequence[str | int]) -> bool:
-    return any(step in _TEXTS or step in _NAMED for step in steps)
-
-
-def _beside(key: str, value: Any) -> Iterator[Any]:
-    """Yield what is not secret in the items of a list with names and values."""
-    for item in value if key in _NAMED and isinstance(value, list) else ():
-        if isinstance(item, Mapping):
-            yield {name: child for name, child in item.items() if name != "value"}
-
-
-def _secrets(key: str, value: Any) -> Iterator[str]:
-    """Yield the secret texts in the value of a field; other scalars as JSON writes them."""
-    if key in _NAMED and isinstance(value, list):
-        value = [item.get("value") if isinstance(item, Mapping) else item for item in value]
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-        elif value is not None:
-            yield value if isinstance(value, str) else json.dumps(value)
-
-
-def _all_masked(value: Any) -> Any:
-    """Return a value of the same shape with masks: places in it can still be found."""
-    if isinstance(value, Mapping):
-        return {key: _all_masked(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_all_masked(item) for item in value]
-    return value if value is None else MASK
-
-
-def _without_cut(text: str, value: str) -> str:
-    """Return a text without the beginning of a value before `…`, and without the end of one after it."""
-    first, *others = text.split("…")
-    parts = [first]
-    for part in others:
-        before = parts[-1]
-        if size := _overlap(before, value):
-            parts[-1] = before[:-size] + MASK
-        if size := _overlap(value, part):
-            part = MASK + part[size:]  # noqa: PLW2901
-        parts.append(part)
-    return "…".join(parts)
-
-
-def _overlap(first: str, second: str) -> int:
-    """Return the length of the longest end of a text with which the other begins."""
-    return next((size for size in range(min(len(first), len(second)), 0, -1) if first.endswith(second[:size])), 0)
+    as_json = json.dumps(text, ensure_ascii=False)[1:-1]
+    return {text, as_json, escaped(text), escaped(as_json)}

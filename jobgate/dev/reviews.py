@@ -17,8 +17,6 @@ class PrintedReviews(KeptReviews):
     def add(self, kept: KeptReview, milliseconds: float) -> None:
         """Print a review."""
         super().add(kept, milliseconds)
-        while self.mask():
-            pass
         with suppress(OSError):  # who reads it has ended
             print(time.strftime("%H:%M:%S"), shown(kept), flush=True)  # noqa: T201
 

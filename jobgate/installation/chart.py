@@ -13,7 +13,7 @@ from jobgate.configured import catalogue
 from jobgate.installation.choices import INSTALLED, NAME, some_on
 from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition, prerequisites
-from jobgate.installation.installation import Installation, RotationMode
+from jobgate.installation.installation import LIMITS, Installation, RotationMode
 from jobgate.installation.kustomize import folder
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
@@ -102,6 +102,7 @@ def schema(kinds: Registry[CustomKind]) -> dict[str, Any]:
             "additionalProperties": False,
             "properties": dict.fromkeys(known, value),
         }
+    properties["limits"]["required"] = list(LIMITS)  # Helm drops those that are null
     properties["deny"]["items"] = {"enum": [kind.qualified_plural for kind in kinds if not kind.resource]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
-from jobgate.limits import JOB_PODS, PODS_LIMIT
+from jobgate.limits import JOB_PODS, MIB, PODS_LIMIT
 from jobgate.names import DOMAIN, HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS, System
 from jobgate.selectors import LabelSelector, Selector
@@ -57,11 +57,17 @@ CONTAINER_SECURITY: dict[str, Any] = {
     "capabilities": {"drop": ["ALL"]},
 }
 
+Limit = Literal["body", "buffered", "small", "in-flight"]
+
+#: The limits of the server that decide how much memory it needs, with its defaults.
+LIMITS: dict[Limit, int] = {"body": 7 * MIB, "buffered": 64 * MIB, "small": 64 * 1024, "in-flight": 1000}
+
 Component = Literal["webhook", "controller", "runner", "certificates"]
 
-#: Resources by component. The CPU is not limited: a throttled server makes everyone wait.
+#: Resources by component. The CPU is not limited: a throttled server makes everyone wait. An empty memory limit follows
+#: the bounds of the server.
 RESOURCES: dict[Component, dict[str, dict[str, str | int | float]]] = {
-    "webhook": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    "webhook": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": ""}},
     "controller": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
     "runner": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
     "certificates": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
@@ -104,14 +110,17 @@ class Installation(BaseModel):
     health_port: Port = Field(8080, description="Port for probes and metrics, over plain HTTP.")
     image: str = Field(f"jobgate:{__version__}", min_length=1, description="Image of all containers.")
     replicas: int = Field(2, ge=1, le=100, description="Number of servers.")
+    limits: dict[Limit, Annotated[int, Field(ge=1)]] = Field(
+        LIMITS, description="Limits of each server that its memory depends on, see serve --limit; others: extraArgs."
+    )
     required_spread: bool = Field(False, description="Require servers to run on different nodes.")
     priority_class: str = Field(
         "system-cluster-critical", description="Priority class of server and rotation pods; empty for none."
     )
     resources: dict[Component, dict[str, dict[str, str | int | float]]] = Field(
         RESOURCES,
-        description="Resources of the containers, by component. The server logs a warning if its memory limit is "
-        "less than its bounds (`serve --limit`, `--workers`) need.",
+        description="Resources of the containers, by component. An empty memory limit of the server follows limits "
+        "and keepReviews, and is 512 MiB by default.",
     )
     node_selector: dict[str, str] = Field({}, description="Labels of the nodes for all pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of all pods.")
@@ -234,7 +243,7 @@ class Installation(BaseModel):
         "", description="Host outside the cluster that runs the server; if set, no workloads are created."
     )
 
-    @field_validator("resources", "pod_security_context", "security_context", mode="before")
+    @field_validator("limits", "resources", "pod_security_context", "security_context", mode="before")
     @classmethod
     def _merged(cls, given: Any, info: ValidationInfo) -> Any:
         """Merge a value with the default, as Helm merges values: null removes a field."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from operator import eq, not_
+from operator import add, eq, floordiv, mul, not_
 from typing import Any, NamedTuple
 
 from pydantic.alias_generators import to_camel
@@ -47,6 +47,15 @@ class Expression:
     value: Callable[[Scope], Any] = field(compare=False)
     default: Any = field(default=None, compare=False)
 
+    def __add__(self, other: Expression | int) -> Expression:
+        return _call("add", self, other)
+
+    def __mul__(self, other: Expression | int) -> Expression:
+        return _call("mul", self, other)
+
+    def __floordiv__(self, other: int) -> Expression:
+        return _call("div", self, other)
+
 
 def setting(name: str, entry: str = "") -> Expression:
     """Return a setting; with an entry, whether a mapping of names (`kinds`, `plugins`) enables it."""
@@ -68,9 +77,10 @@ def setting(name: str, entry: str = "") -> Expression:
     return Expression(path, value, default)
 
 
-def entry(name: str, key: str, default: dict[str, Any] | list[Any] | tuple[Any, ...]) -> Expression:
-    """Return the entry of a setting that is a mapping of objects or lists."""
+def entry(name: str, key: str, default: dict[str, Any] | list[Any] | tuple[Any, ...] | int) -> Expression:
+    """Return the entry of a setting that is a mapping of objects, lists or numbers."""
     go = f"(index $.Values.{to_camel(name)} {json.dumps(key)})"
+    go = f"(int {go})" if type(default) is int else go
     return Expression(go, lambda scope: getattr(scope.installation, name).get(key, default), default)
 
 
@@ -108,6 +118,9 @@ def chart_file(name: str, text: str) -> Expression:
 
 #: Functions of Go templates and Sprig, with their meaning in Python.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "add": add,
+    "mul": mul,
+    "div": floordiv,
     "eq": eq,
     "has": lambda item, values: item in values,
     "hasPrefix": lambda prefix, text: str(text).startswith(prefix),
@@ -121,12 +134,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _operand(operand: str | Expression) -> str:
+def _operand(operand: str | int | Expression) -> str:
     """Return an operand as it is written in a template."""
     return operand.go if isinstance(operand, Expression) else json.dumps(operand)
 
 
-def _call(function: str, *operands: str | Expression) -> Expression:
+def _call(function: str, *operands: str | int | Expression) -> Expression:
     """Return a call of a template function."""
     written = " ".join(map(_operand, operands))
 
@@ -143,6 +156,20 @@ def has(of: Expression, item: str) -> Expression:
     return _call("has", item, of)
 
 
+def filled(of: Expression, outer: str, inner: str, computed: Expression) -> Expression:
+    """Return an object in which an empty text at `outer.inner` is replaced."""
+    field = f'"{outer}" "{inner}"'
+    with_it = f'(merge (dict "{outer}" (dict "{inner}" {computed.go})) {of.go})'
+    go = f'(ternary {with_it} {of.go} (eq "" (toString (dig {field} "given" {of.go}))))'
+
+    def value(scope: Scope) -> Any:
+        given = of.value(scope)
+        empty = given.get(outer, {}).get(inner, "given") == ""
+        return {**given, outer: {**given[outer], inner: computed.value(scope)}} if empty else given
+
+    return Expression(go, value, {})
+
+
 def begins(of: Expression, using: str) -> Expression:
     """Return whether a text begins with a prefix."""
     return _call("hasPrefix", using, of)
@@ -156,8 +183,8 @@ negated = partial(_call, "not")
 all_of = partial(_call, "and")
 
 
-def either(test: Expression, then: Expression | str, otherwise: str) -> Expression:
-    """Return a value on a condition, and a text otherwise."""
+def either(test: Expression, then: Expression | str | int, otherwise: str | int) -> Expression:
+    """Return a value on a condition, and a text or number otherwise."""
     return _call("ternary", then, otherwise, test)
 
 

@@ -11,10 +11,26 @@ from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import LIKE
 from jobgate.configured.kind import ConfiguredKind
 from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
+from jobgate.installation.installation import LIMITS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
-from jobgate.installation.tree import ITEM, KEY, ForEach, If, all_of, equal, has, joined, negated, setting
+from jobgate.installation.tree import (
+    ITEM,
+    KEY,
+    ForEach,
+    If,
+    all_of,
+    either,
+    entry,
+    equal,
+    filled,
+    has,
+    joined,
+    negated,
+    setting,
+)
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
+from jobgate.limits import KEPT, server_memory
 from jobgate.names import DOMAIN
 from jobgate.plugins import offered
 
@@ -27,6 +43,9 @@ _ENTRIES_FOLDER = "/etc/jobgate/configured"
 #: Volume with the descriptions of configured kinds.
 KINDS_VOLUME = "kinds"
 _HAS_SETTINGS = setting("kind_settings")
+_LIMITS = {name: entry("limits", name, default) for name, default in LIMITS.items()}
+_KEPT = either(negated(setting("keep_reviews")), 0, KEPT)
+_MEMORY = joined(server_memory(_KEPT, *_LIMITS.values()), "Mi")
 
 #: Flag of every component that uses names of Services.
 DOMAIN_FLAG = If(
@@ -160,6 +179,10 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
+        *(
+            If(negated(equal(limit, limit.default)), joined(f"--limit={name}=", limit))
+            for name, limit in _LIMITS.items()
+        ),
         If(setting("keep_reviews"), joined("--keep-reviews=", setting("keep_reviews"))),
         ForEach(setting("run"), joined("--run=", ITEM)),
         ForEach(setting("operator_can"), joined("--operator-can=", ITEM)),
@@ -173,4 +196,5 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         args,
         ports=[port],
         volumeMounts=_some(entries_mounted(kinds)[0], mounts),
+        resources=filled(entry("resources", "webhook", {}), "limits", "memory", _MEMORY),
     )

@@ -380,7 +380,7 @@ def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> 
     result = review("-", text=NAMESPACE + SOUND)
     assert result.exit_code == 1, result.output
     assert "securityContext.runAsNonRoot: Required value: must be true" in result.output
-    assert "<stdin>:1: not reviewed; its Pod Security labels apply to jobs in it" in result.stderr
+    assert "<stdin>:1: not reviewed; its labels count for the objects in it" in result.stderr
     assert review("--namespace", "other", "-", text=NAMESPACE + SOUND).exit_code == 0
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from jobgate.kinds import built_in
 from tests.e2e.test_runner import RESOURCES, Run, claimless, templates
 
 WAIT = 120.0
+#: The taint is on the node, and pods tolerate it for a second.
+EVICTION = 60.0
 NODES = "/api/v1/nodes"
 RESTRICTED = {
     "allowPrivilegeEscalation": False,
@@ -101,13 +104,23 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
     def pods() -> list[dict[str, Any]]:
         return space.items("pods")
 
+    def staying() -> dict[str, str]:
+        return {
+            pod["metadata"]["name"]: f"{pod['status']['phase']} on {pod['spec'].get('nodeName', 'no node')}"
+            for pod in pods()
+            if "deletionTimestamp" not in pod["metadata"]
+        }
+
     def active() -> Counter[str]:
         return Counter(
             pod["spec"]["hostname"] for pod in pods() if pod["status"]["phase"] not in {"Failed", "Succeeded"}
         )
 
-    wait_for(lambda: len({pod["metadata"]["labels"]["jobgate.dev/kind"] for pod in pods()}) == 4, WAIT, what="all run")
-    wait_for(lambda: {pod["spec"].get("nodeName") for pod in pods()} == {dead}, WAIT, what="the pods have the node")
+    # All pods: one that is created after the taint would stay pending, and not be evicted.
+    count = sum(pod_count(run.job) for run in runs)
+    wait_for(
+        lambda: Counter(staying().values()) == {f"Pending on {dead}": count}, WAIT, what=f"{count} pods on the node"
+    )
     for pod in pods():
         path = f"{space.path('pods', pod['metadata']['name'])}/status"
         ready = [{"type": "Ready", "status": "True"}]
@@ -115,8 +128,12 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
     first = active()
     old = {pod["metadata"]["uid"] for pod in pods()}
 
+    # The node controller would also set this taint, but only some seconds later.
     set_ready(space.api, dead, "Unknown")
-    wait_for(lambda: all("deletionTimestamp" in pod["metadata"] for pod in pods()), WAIT, what="the pods are evicted")
+    whole_controlplane.kubectl("taint", "--overwrite", "node", dead, "node.kubernetes.io/unreachable:NoExecute")
+    with suppress(TimeoutError):
+        wait_for(lambda: not staying(), EVICTION)
+    assert staying() == {}, space.api.get(f"{NODES}/{dead}")[1]["spec"].get("taints")
     whole_controlplane.add_nodes("spare", labels={"fault": "dead-node"})
     # A premature replacement would have room now. The write of a job triggers the runner.
     for run in runs:
@@ -126,9 +143,8 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
     assert (active(), {pod["metadata"]["uid"] for pod in pods()}) == (first, old)
 
     # The taint that an administrator sets on a node that is shut down.
-    taint = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
-    taints = space.api.get(f"{NODES}/{dead}")[1]["spec"].get("taints") or []
-    assert space.api.patch(f"{NODES}/{dead}", {"spec": {"taints": [*taints, taint]}})[0] == 200
+    out_of_service = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+    whole_controlplane.kubectl("taint", "node", dead, out_of_service)
 
     def replaced() -> bool:
         now = [pod for pod in pods() if pod["status"]["phase"] == "Running"]
@@ -266,7 +282,7 @@ def test_additions_to_pods_pass_the_level_restricted(space: Space, kind: str) ->
     job = hooked(kind, env=[], svc=[], ssh=SSH)
     await_denial(space, job)
     run = Run(space, secured(job))
-    count = sum(part.get("replicas", part.get("numTasks", 1)) or 1 for part in parts(run.job))
+    count = pod_count(run.job)
 
     def running() -> bool:
         failures = [event["message"] for event in space.items("events") if event["reason"] == "FailedCreate"]
@@ -301,6 +317,11 @@ def parts(job: dict[str, Any]) -> list[dict[str, Any]]:
     """The tasks of a job."""
     spec = job["spec"]
     return list(spec.get("tasks") or spec.get("replicaSpecs") or spec["torchTaskSpecs"].values())
+
+
+def pod_count(job: dict[str, Any]) -> int:
+    """The number of pods of a job."""
+    return sum(part.get("replicas", part.get("numTasks", 1)) or 1 for part in parts(job))
 
 
 def all_but_secrets(space: Space, plane: WholeControlPlane) -> str:

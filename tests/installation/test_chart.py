@@ -57,6 +57,12 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "monitoring": True,
         "monitor_labels": {"release": "prometheus"},
     },
+    "bounds of the server": {
+        "limits": {"body": 9_000_001, "buffered": 123_456_789, "small": 100_000, "in-flight": 700},
+        "resources": {"webhook": {"limits": {"cpu": 2}}},
+    },
+    "reviews that are kept": {"keep_reviews": 10_000},
+    "numbers as resources": {"resources": {"webhook": {"limits": {"memory": 600_000_000}}}},
     "a second installation": {
         "name": "canary",
         "namespace": "canary-system",
@@ -160,12 +166,23 @@ def test_the_crd_of_a_kind_in_several_versions_is_converted_by_the_release(helm:
     assert without_helms(crds[CREW.qualified_plural]) == expected
 
 
+@pytest.mark.parametrize("limits", [{"memory": None}, {"memory": None, "cpu": 2}, None])
+def test_null_removes_the_memory_limit(helm: Path, limits: Any) -> None:
+    values = {"crds": False, "resources": {"webhook": {"limits": limits}}}
+    made = {key_of(one): one for one in read(template(helm, values).stdout)}
+    expected = {key_of(one): one for one in objects(KINDS, Installation(**values))}
+    server = "apps/v1", "Deployment", "jobgate-system", "jobgate-webhook"
+    assert made[server] == expected[server]
+
+
 @pytest.mark.parametrize(
     "values, message",
     [
         ({"deny": ["dijobs.diengine.opendilab.org"]}, "deny"),
         ({"kinds": {"trainings.ml.example.com": True}}, "trainings.ml.example.com"),
         ({"replicas": 0}, "replicas"),
+        ({"limits": {"body": None}}, "body"),
+        ({"limits": {"review-time": 2}}, "review-time"),
         ({"replica": 3}, "replica"),
         ({"kinds": {"dijob": False}}, "dijob"),
         ({"rotation": "never"}, "rotation"),

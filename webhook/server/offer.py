@@ -23,8 +23,6 @@ PATH: Final = "/reviews"
 STREAM: Final = f"{PATH}/stream"
 #: The header of the token, for clients behind the API server: it removes `Authorization`.
 TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
-#: Seconds between two looks for reviews to mask.
-MASKING = 0.1
 #: Seconds between two parts of a stream, between two comments in a silent one, and of a stream in all: then the client
 #: connects again, with a token that is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
@@ -82,13 +80,6 @@ class Offer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._streams = 0
         self._second, self._asked = 0, 0
-
-    async def run(self) -> None:
-        """Mask reviews soon after they are kept, until cancelled."""
-        while True:
-            while self._kept.mask():  # noqa: ASYNC110  # another thread keeps reviews
-                await asyncio.sleep(0)  # for probes
-            await asyncio.sleep(MASKING)
 
     def answer(self, asking: Asking) -> None:
         """Answer later, in the event loop of the plain port."""

@@ -144,8 +144,5 @@ async def _serve(answers: Answers, listens: socket.socket, stopped: asyncio.Even
         lambda address: Connection[_Probe](answers, connections, held, address),
         refused=lambda: None,
     )
-    offering = asyncio.create_task(answers.offer.run()) if answers.offer is not None else None
     await stopped.wait()
-    if offering is not None:
-        offering.cancel()
     await listener.drain(0.0)
