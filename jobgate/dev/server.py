@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.request import urlopen
 
-from webhook.server.listener import VARIABLE
+from webhook.server.workers import VARIABLE
 from webhook.text import line
 
 #: Seconds for a server to be ready, and to end.
