@@ -19,7 +19,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from webhook.admission import NAME_LIMIT, Request, Response
-from webhook.cause import Cause, Finding, Notice
+from webhook.cause import Cause, Notice
 from webhook.redaction import Redaction
 from webhook.server.limits import KIB, MIB
 from webhook.text import escaped
@@ -86,11 +86,12 @@ class KeptReviews:
         verdict, content = "patched" if patch else "allowed", _EMPTY
         if response.findings or response.later:
             verdict = "denied" if response.causes else "later" if response.later else "warned"
-            content = masked(request, response, Redaction() if self._take(size) else None)
+            redaction = Redaction() if self._take(size) else None
+            content = masked(redaction, response, request.old_document, request.document)
         elif patch:
             plain, content = self._plain.get(len(patch), _NO_PATCH)
             if plain != patch:
-                content = self._of_patch(request, response, patch)
+                content = self._of_patch(response, patch)
         return KeptReview(
             0,
             0.0,
@@ -108,11 +109,11 @@ class KeptReviews:
             content,
         )
 
-    def _of_patch(self, request: Request, response: Response, patch: bytes) -> bytes:
+    def _of_patch(self, response: Response, patch: bytes) -> bytes:
         """Return the content of a review with a patch alone; it is remembered if nothing in it is masked."""
         if not self._take(len(patch), spare=BURST // 2):
             return _EMPTY
-        content = masked(replace(request, document=None, old_document=None), response, Redaction())
+        content = masked(Redaction(), response)
         if patch in content:
             if len(self._plain) >= PATCHES:
                 self._plain.clear()
@@ -154,33 +155,25 @@ class KeptReviews:
         return (newer[:most] if last else newer[-most:]), missed
 
 
-def masked(request: Request, response: Response, redaction: Redaction | None) -> bytes:
-    """Return the JSON of a review's findings, patch and object, masked; without a redaction, only of its rules."""
-    content: dict[str, Any] = {"causes": [], "warnings": [], "left": 0}
-    parts: list[dict[str, Any]] = []
+def masked(redaction: Redaction | None, response: Response, *documents: Any) -> bytes:
+    """Return the JSON of findings, patch and the last of the documents, masked; without a redaction, only of rules."""
+    content: dict[str, Any] = {"causes": [], "warnings": []}
+    later = [("", Notice("", response.later))] if response.later else []
     try:
-        if redaction is not None:
-            redaction.masked(request.old_document)
-            parts += [{"patch": redaction.patch(response.patch)}] if response.patch else []
-            parts += [{"object": redaction.masked(request.document)}] if request.document is not None else []
-        later: list[Finding] = [("", Notice("", response.later))] if response.later else []
+        if redaction is not None and response.patch:
+            content["patch"] = redaction.patch(response.patch)
+        if redaction is not None and documents:
+            *_, content["object"] = map(redaction.masked, documents)
         for rule, finding in (*response.findings, *later):
             findings = content["causes" if isinstance(finding, Cause) else "warnings"]
-            if len(findings) >= FINDINGS:
-                content["left"] += 1
-            elif redaction is not None:
-                findings.append(redaction.finding(rule, finding))
-            else:
-                findings.append({"rule": rule, "field": "", "steps": [], "message": _LEFT_OUT})
-        return _encoded(content, *parts)
-    except Exception:  # noqa: BLE001  # any JSON: nothing is kept of what cannot be masked
-        return _EMPTY
-
-
-def _encoded(content: dict[str, Any], *parts: dict[str, Any]) -> bytes:
-    """Return the JSON of a content with as many of the parts, from the first, as there is room for."""
-    for count in range(len(parts), -1, -1):
-        encoded = orjson.dumps({key: value for each in (content, *parts[:count]) for key, value in each.items()})
-        if len(encoded) <= CONTENT:
-            return bytes(memoryview(encoded))  # without the room that orjson leaves after it, up to 16 KiB
+            if len(findings) < FINDINGS:
+                left_out = {"rule": rule, "field": "", "steps": [], "message": _LEFT_OUT}
+                findings.append(redaction.finding(rule, finding) if redaction is not None else left_out)
+        for part in ("object", "patch", ""):
+            encoded = orjson.dumps(content)
+            if len(encoded) <= CONTENT:
+                return bytes(memoryview(encoded))  # without the room that orjson leaves after it, up to 16 KiB
+            content.pop(part, None)
+    except Exception:  # noqa: BLE001, S110  # any JSON: nothing is kept of what cannot be masked
+        pass
     return _EMPTY
