@@ -19,7 +19,7 @@ from webhook.server.offer import PATH
 from webhook.values import items, text
 
 AUDIENCE: Final = "jobgate-reviews"
-#: Seconds for which an answer holds, most answers that are remembered, and tokens per second, and at once, to ask about.
+#: Seconds for which an answer holds, most that are remembered, and tokens to ask about per second, and at once.
 HOLDS, MOST, RATE = 60.0, 100, (2.0, 20.0)
 
 

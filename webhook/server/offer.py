@@ -25,11 +25,9 @@ TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
 #: Seconds between two parts of a stream, between two comments in a silent one, and of a stream: then the client
 #: connects again, with a token that is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
-#: Most streams, and requests per second.
-STREAMS, PER_SECOND = 8, 10
-#: Bytes of a part of a stream, and of an answer, after which no review is added; and most reviews of both.
-PART, ANSWER, MOST = 64 * KIB, MIB, 1000
-
+#: Most streams, requests per second, and reviews of an answer; bytes of a part of a stream, and of an answer, after
+#: which no review is added.
+STREAMS, PER_SECOND, MOST, PART, ANSWER = 8, 10, 1000, 64 * KIB, MIB
 #: Returns the HTTP status for a token: OK if who has it may read all reviews.
 MayRead: TypeAlias = Callable[[str], Awaitable[int]]
 
@@ -61,18 +59,21 @@ class Offer:
 
     async def _answer(self, asking: Asking) -> None:
         path, _, query = asking.head.path.partition("?")
-        values = {"after": "0", "limit": str(MOST), **dict(parse_qsl(query))}
+        values, body = {"after": "0", "limit": str(MOST), **dict(parse_qsl(query))}, b""
         after, most = values["after"][:18], values["limit"][:18]
         try:
-            status = await self._status(asking.head) if after.isdecimal() and most.isdecimal() else 400
-            if status == HTTPStatus.OK and path == STREAM:
+            status = await self._status(asking.head) if (after + most).isdecimal() else 400
+            if status == HTTPStatus.OK and path == STREAM and self._streams < STREAMS:
                 await self._stream(asking, int(after))
                 return
-            body = self._listed(int(after), min(MOST, int(most))) if status == HTTPStatus.OK else b""
+            if status == HTTPStatus.OK and path == STREAM:
+                status = HTTPStatus.TOO_MANY_REQUESTS
+            elif status == HTTPStatus.OK:
+                body = self._listed(int(after), min(MOST, int(most)))
         except Exception:  # noqa: BLE001  # one request fails, not the probes
-            status, body = 503, b""
+            status = HTTPStatus.SERVICE_UNAVAILABLE
         headers = {"Retry-After": "1"} if status in {429, 503} else {"Cache-Control": "no-store"}
-        why = "after and limit must be whole numbers" if status == 400 else HTTPStatus(status).description  # noqa: PLR2004
+        why = "after and limit must be whole numbers" if status == 400 else HTTPStatus(status).description
         asking.connection.answer(status, body or f"{why}\n".encode(), JSON if body else TEXT, headers)
 
     async def _status(self, head: RequestHead) -> int:
@@ -83,10 +84,8 @@ class Offer:
         token = head.headers.get(TOKEN, token.strip() if scheme.lower() == "bearer" else "")
         if head.method != "GET":
             return HTTPStatus.METHOD_NOT_ALLOWED
-        if self._asked > PER_SECOND or (self._streams >= STREAMS and head.path.startswith(STREAM)):
-            return HTTPStatus.TOO_MANY_REQUESTS
-        if not token:
-            return HTTPStatus.UNAUTHORIZED
+        if not token or self._asked > PER_SECOND:
+            return HTTPStatus.TOO_MANY_REQUESTS if token else HTTPStatus.UNAUTHORIZED
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._may_read(token), self._loop))
 
     async def _stream(self, asking: Asking, last: int) -> None:
@@ -97,14 +96,12 @@ class Offer:
             asking.connection.begin_stream("text/event-stream")
             while now() < end and not asking.left:
                 if asking.connection.has_read:
-                    found, missed = self._read(last, MOST, PART)
-                    parts = [b"event: missed\ndata: {}\n\n"] if missed else []
-                    parts += [b"id: %d\nevent: review\ndata: %b\n\n" % each for each in found]
+                    found, missed = self._kept.after(last, MOST, PART)
+                    part = b"event: missed\ndata: {}\n\n" if missed else b""
+                    part += b"".join(b"id: %d\nevent: review\ndata: %b\n\n" % each for each in found)
                     last = found[-1][0] if found else last
-                    if not parts and now() - sent > SILENCE:
-                        parts = [b": nothing new\n\n"]
-                    if parts:
-                        asking.connection.stream(b"".join(parts))
+                    if part or now() - sent > SILENCE:
+                        asking.connection.stream(part or b": nothing new\n\n")
                         sent = now()
                 await asyncio.sleep(PERIOD)
         finally:
@@ -113,16 +110,6 @@ class Offer:
 
     def _listed(self, last: int, most: int) -> bytes:
         """Return the JSON of reviews, with the id to go on after."""
-        found, missed = self._read(last, most, ANSWER)
+        found, missed = self._kept.after(last, most, ANSWER)
         end, items = found[-1][0] if found else last, b",".join(json for _, json in found)
         return b'{"items":[%b],"last":%d,"missed":%b}' % (items, end, b"true" if missed else b"false")
-
-    def _read(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
-        """Return the first reviews after an id, until they fill a room, and whether some were dropped before."""
-        kept, missed = self._kept.after(last, most)
-        found: list[tuple[int, bytes]] = []
-        while len(found) < len(kept) and room > 0:
-            review = kept[len(found)]
-            found.append((review.id, review.to_json()))
-            room -= len(found[-1][1])
-        return found, missed
