@@ -60,14 +60,12 @@ def _inner(place: _Place, step: str | int) -> tuple[str | int, _Place]:
     """Return a step as it may be shown, and the place to which it leads. A text has at most 254 characters."""
     field, below = place.field, place.below
     if isinstance(step, int):
-        inner = field if field.endswith("[]") else f"{field}[]"
+        inner = f"{field.removesuffix('[]')}[]"
     else:
-        inner, is_known = field if field in _AMOUNTS else step, bool(_KEY.fullmatch(step))
-        if field in _NAMED:
-            below = below or step not in {"name", "valueFrom"}
-        else:
-            below = below or not is_known or (bool(_SECRET.search(field)) and not _REFERENCE.fullmatch(field))
-        if not is_known or (below and field.endswith("[]") and field not in _NAMED):
+        inner, is_key = field if field in _AMOUNTS else step, bool(_KEY.fullmatch(step))
+        refers = step in {"name", "valueFrom"} if field in _NAMED else bool(_REFERENCE.fullmatch(field))
+        below = below or not is_key or (not refers and bool(_SECRET.search(field)))
+        if not is_key or (below and field.endswith("[]") and field not in _NAMED):
             step = MASK
     name = inner.removesuffix("[]")
     masks = below or bool(_SECRET.search(name))

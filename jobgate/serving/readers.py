@@ -1,7 +1,6 @@
 """Which tokens may read the reviews that a server keeps: RBAC must allow `get` of the path `/reviews`.
 
-The token must be issued for this audience. The plain port is not encrypted: a token for the API server itself would be
-worth stealing there, and this one is good for nothing else.
+The plain port is not encrypted, so a token must be for this audience alone: it is good for nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Offers the kept reviews on the plain port to who may read them: as JSON, and as a stream of server-sent events.
-
-A stream sends its next part once the client has read the last: who reads too slowly misses reviews.
-"""
+"""Offers the kept reviews on the plain port to who may read them: as JSON, and as a stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -22,8 +19,8 @@ PATH: Final = "/reviews"
 STREAM: Final = f"{PATH}/stream"
 #: The header of the token, for clients behind the API server: it removes `Authorization`.
 TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
-#: Seconds between two parts of a stream, between two comments in a silent one, and of a stream: then the client
-#: connects again, with a token that is checked again.
+#: Seconds between two parts of a stream, between two comments in a silent one, and until it ends: then the client
+#: connects again, and its token is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
 #: Most streams, requests per second, and reviews of an answer; bytes of a part of a stream, and of an answer, after
 #: which no review is added.
@@ -86,7 +83,10 @@ class Offer:
             return HTTPStatus.METHOD_NOT_ALLOWED
         if not token or self._asked > PER_SECOND:
             return HTTPStatus.TOO_MANY_REQUESTS if token else HTTPStatus.UNAUTHORIZED
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._may_read(token), self._loop))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._asks(token), self._loop))
+
+    async def _asks(self, token: str) -> int:
+        return await self._may_read(token)
 
     async def _stream(self, asking: Asking, last: int) -> None:
         now = asyncio.get_running_loop().time

@@ -1,7 +1,4 @@
-"""The last reviews of a server, for people who look: bounded in number and bytes, and masked before they are kept.
-
-Masking takes longer than a fast review, so it is done for as many as a rate allows; of others, only names are kept.
-"""
+"""The last reviews of a server, masked and bounded. Masking is slow: of reviews beyond a rate, only names are kept."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ _PATCH: Final = len(_EMPTY) + len(b'"patch":')
 
 
 class KeptReview(Struct, gc=False):
-    """A review that is kept: the texts of `_KEYS`, and the JSON of its findings, patch and object.
-
-    The id is the time in microseconds; of the reviews of a process, each has a higher one.
-    """
+    """A review: the texts of `_KEYS`, findings, patch and object as JSON, and the time in microseconds as its id."""
 
     texts: tuple[str, ...]
     dry_run: bool
@@ -49,9 +43,9 @@ class KeptReview(Struct, gc=False):
     def to_json(self) -> bytes:
         """Return the review as JSON."""
         at = datetime.fromtimestamp(self.id / 1e6, UTC).isoformat(timespec="microseconds")
-        about = {"id": self.id, "time": at, **dict(zip(_KEYS, self.texts, strict=True)), "dryRun": self.dry_run}
-        counts = {"milliseconds": round(self.milliseconds, 3), "operations": self.operations}
-        return orjson.dumps(about | counts)[:-1] + b"," + self.content[1:]
+        about = {"id": self.id, "time": at, "dryRun": self.dry_run, "operations": self.operations}
+        about |= {**dict(zip(_KEYS, self.texts, strict=True)), "milliseconds": round(self.milliseconds, 3)}
+        return orjson.dumps(about)[:-1] + b"," + self.content[1:]
 
 
 class KeptReviews:
@@ -109,10 +103,7 @@ class KeptReviews:
                 self._dropped[half] = dropped.id
 
     def after(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
-        """Return id and JSON of the first reviews after an id, or after 0 of the newest, until they fill a room.
-
-        The second result is whether some after the id were dropped.
-        """
+        """Return id and JSON of the first reviews after an id, or after 0 the newest; and whether some were dropped."""
         with self._lock:
             newer = [kept for half in self._kept for kept in takewhile(lambda kept: kept.id > last, reversed(half))]
             missed = 0 < last < max(self._dropped)
