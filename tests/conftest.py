@@ -13,8 +13,8 @@ from tests.missing import allows_missing, lacking
 pytest_plugins = ["controlplane.fixtures"]
 
 
-#: Fixtures of control planes. Tests that use the first ones start first, because they wait longest.
-_PLANES = ("faulty_controlplane", "whole_controlplane", "whole_assets", "controlplane", "assets")
+#: Fixtures of control planes. Tests that use the first ones start first, because they take longest.
+_PLANES = ("faulty_controlplane", "controlplane", "whole_controlplane", "whole_assets", "assets")
 #: The webhook that runs jobs. Its tests come after those of the other webhook of the same control plane, so that it
 #: restarts only once, and take three quarters of the time of that control plane.
 _RUNNING = "running_webhook"
