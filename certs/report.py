@@ -1,24 +1,28 @@
 """A report on the rotation: generations, served and trusted certificates, problems, the next step."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from cryptography import x509
 
 from certs.bundle import anchor, read_certificates
 from certs.generation import issuing_number, number_of
-from certs.places import CERTIFICATE, Served, Target
+from certs.places import CERTIFICATE, Served, Stamp, Target
 from certs.plan import RotationSettings, RotationSnapshot, plan
 from certs.rotation import describe_unserved
 from certs.state import Pair, read_state, write_time
 from certs.steps import Blocked, Wait
 from certs.validity import renewal
 
+#: What a rotation does with a generation, and the stamps of when it was done.
+_STAGES: Final = {"trusted": Stamp.TRUSTED_AT, "promoted": Stamp.PROMOTED_AT, "verified": Stamp.VERIFIED_AT}
 
-def report(observed: RotationSnapshot, servers: Sequence[Served], settings: RotationSettings) -> dict[str, Any]:
-    """Return generations, targets, servers, problems (a line each) and the next step, as JSON.
 
-    The clock skew says how far this machine's clock is ahead of the API server's.
+def report(observed: RotationSnapshot, servers: Sequence[Served] | None, settings: RotationSettings) -> dict[str, Any]:
+    """Return generations, stages, targets, servers, problems (a line each) and the next step, as JSON.
+
+    `servers` is None if they cannot be reached from here: what they serve is then no problem. The clock skew says how
+    far this machine's clock is ahead of the API server's.
     """
     state = read_state(observed.stored, settings.names, observed.now)
     current, step = state.current, plan(observed, settings)
@@ -35,6 +39,13 @@ def report(observed: RotationSnapshot, servers: Sequence[Served], settings: Rota
         "staged": state.staged.number if state.staged else None,
         "notAfter": write_time(validity.not_after) if validity else None,
         "renewal": write_time(renewal(validity)) if validity else None,
+        "generations": [
+            _generation(name, pair) for name, pair in (("served", state.current), ("staged", state.staged)) if pair
+        ],
+        "stages": [
+            {"name": name, "time": write_time(time) if (time := state.stamped(stamp)) else None}
+            for name, stamp in _STAGES.items()
+        ],
         "clockSkewSeconds": round(observed.skew.total_seconds(), 1),
         "targets": [_target(target) for target in observed.targets],
         "served": [
@@ -43,11 +54,16 @@ def report(observed: RotationSnapshot, servers: Sequence[Served], settings: Rota
                 "generation": issuing_number(server.leaf) if server.leaf else None,
                 "fault": server.fault,
             }
-            for server in servers
+            for server in servers or ()
         ],
         "problems": list(dict.fromkeys(problems)),
         "next": {"step": type(step).__name__.lower(), "why": step.why},
     }
+
+
+def _generation(name: str, pair: Pair) -> dict[str, Any]:
+    times = {"notBefore": pair.validity.not_before, "notAfter": pair.validity.not_after} if pair.validity else {}
+    return {"number": pair.number, "state": name, **{key: write_time(time) for key, time in times.items()}}
 
 
 def _target(target: Target) -> dict[str, Any]:
@@ -65,10 +81,10 @@ def _nothing_stored(observed: RotationSnapshot) -> Iterator[str]:
     yield "the Secret contains no certificate" if observed.stored.exists else "the certificate Secret does not exist"
 
 
-def _pair_problems(current: Pair, servers: Sequence[Served]) -> Iterator[str]:
+def _pair_problems(current: Pair, servers: Sequence[Served] | None) -> Iterator[str]:
     yield from current.faults
     yield from (f"the certificate lacks the name {name}" for name in current.missing)
-    if current.leaf is not None and (why := describe_unserved(servers, current.leaf)):
+    if servers is not None and current.leaf is not None and (why := describe_unserved(servers, current.leaf)):
         yield why
 
 

@@ -15,9 +15,8 @@ ENTRIES_LIMIT: Final = 1000
 MIB: Final = 1024 * 1024
 #: Memory of a review for each byte of its body. Measured with the shapes of `tests/hostile/test_neighbours.py`.
 _REVIEW: Final = 20
-#: Memory of a worker beside bodies and reviews: its code, and what it has listed. With the default bounds, it needs
-#: 512 MiB in all; the limits of its caches (docs/explanation/security.md) are constants.
-_WORKER: Final = 512 * MIB - _REVIEW * 7 * MIB - 64 * MIB - 1000 * 64 * 1024
+#: Memory of a server beside bodies and reviews, for its code and caches: with the default limits, it needs 512 MiB.
+_SERVER: Final = 512 * MIB - _REVIEW * 7 * MIB - 64 * MIB - 1000 * 64 * 1024
 #: Memory of all kept reviews, as in `webhook.server.reviews`.
 KEPT: Final = 16 * MIB
 
@@ -33,10 +32,9 @@ class Number(Protocol):
 N = TypeVar("N", bound=Number)
 
 
-def server_memory(workers: N, kept: N, body: N, buffered: N, small: N, in_flight: N) -> N:
+def server_memory(kept: N, body: N, buffered: N, small: N, in_flight: N) -> N:
     """Return the memory in MiB that a server with these limits needs, with `kept` bytes of kept reviews.
 
-    A worker holds `buffered` bytes of bodies, and `small` of each request. It reviews one large body at a time.
+    It holds `buffered` bytes of bodies, and `small` of each request. It reviews one large body at a time.
     """
-    worker = body * _REVIEW + buffered + in_flight * small + _WORKER
-    return (workers * worker + kept + (MIB - 1)) // MIB
+    return (body * _REVIEW + buffered + in_flight * small + kept + (_SERVER + MIB - 1)) // MIB

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from crdgen.reporting import count
-from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
+from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, reached
 from jobgate.cli.report import read_files
 from jobgate.cli.settings import Configured, in_cluster, installation
 from jobgate.configured.catalogue import Catalogued
-from jobgate.jobs.wiring import jobs_of
-from jobgate.offline.audit import Audited, ListedObjects, audit, by_rule, document_of
+from jobgate.offline.audit import Audited, ListedObjects, audit, audit_stored, by_rule, document_of
 from webhook import Registry
 from webhook.values import mapping
 
@@ -85,17 +84,12 @@ async def _audit(
                 click.echo(f"not reviewed: {name} of {version} is no known kind; describe it with --kinds", err=True)
         needed = {name for kind in kinds for name in (*kind.watches, *(kind.reads if warnings else ()))}
         objects = await _looked_up(client, needed)
-        audits: list[Audited] = []
-        missing: list[str] = []
-        for kind in kinds:
-            of_kind = [job for job in given or () if _type(job) == (kind.gvk.api_version, kind.kind)]
-            jobs = of_kind or await listed(client, jobs_of(kind))
-            if jobs is None:
-                missing.append(kind.qualified_plural)
-            # Items of a list may lack these.
-            typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}
-            documents = ({**typed, **job} for job in jobs or ())
-            audits += [audit(kind, document, kinds, configured.settings, objects) for document in documents]
+        if given is not None:
+            pairs = ((by_type[_type(job)], job) for job in given)
+            return [audit(kind, job, kinds, configured.settings, objects) for kind, job in pairs if kind], []
+        audits, missing, faults = await audit_stored(client, kinds, kinds, configured.settings, objects)
+        if faults:
+            raise CannotRead("; ".join(f"{resource} cannot be listed: {fault}" for resource, fault in faults.items()))
     return audits, missing
 
 
@@ -105,14 +99,10 @@ def _type(job: Mapping[str, Any]) -> tuple[str, str]:
 
 async def _looked_up(client: Client, resources: Iterable[str]) -> ListedObjects:
     """Return objects that rules look up, without the resources that may not be listed: rules skip those."""
-    lists = {}
-    for watched in sorted(resources):
-        try:
-            if (items := await listed(client, watched)) is not None:
-                lists[watched] = items
-        except CannotRead as error:
-            click.echo(f"warning: {error}", err=True)
-    return ListedObjects(lists)
+    objects, faults = await ListedObjects.read(client, resources)
+    for resource, fault in faults.items():
+        click.echo(f"warning: {resource.rstrip('.')} cannot be listed: {fault}", err=True)
+    return objects
 
 
 def _print(audits: Sequence[Audited], missing: Sequence[str], output: str, *, warnings: bool) -> None:

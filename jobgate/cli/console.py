@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
+import re
 import secrets
+import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from jobgate.cli.cluster import KUBECONFIG, connect, listening, require_dns_name
 from jobgate.cli.settings import Configured, installation
 
-if TYPE_CHECKING:
-    from jobgate.console.app import Console
-
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _DEFAULT = Path("~/.kube/config")
+
+
+def _addresses(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    if wrong := next((value for value in values if not re.fullmatch(r"https?://[^/?#@\s]+/?", value)), None):
+        raise click.BadParameter(f"{wrong!r} must be http://HOST:PORT")
+    return tuple(value.rstrip("/") for value in values)
 
 
 @click.command()
@@ -28,7 +31,16 @@ _DEFAULT = Path("~/.kube/config")
     "console; without it, the pod's service account.",
 )
 @click.option("--namespace", "-n", "namespaces", multiple=True, help="Show only jobs in this namespace; repeatable.")
-@click.option("--install-namespace", default="jobgate-system", show_default=True, help="Namespace of the installation.")
+@click.option("--name", default="jobgate", show_default=True, help="Name of the installation.")
+@click.option("--install-namespace", help="Namespace of the installation.  [default: its name and -system]")
+@click.option(
+    "--server",
+    "addresses",
+    multiple=True,
+    callback=_addresses,
+    metavar="URL",
+    help="Plain port of a server outside the cluster, for example http://127.0.0.1:8080; repeatable.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=8007, show_default=True, help="Port of the page.")
 @click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDR", help="Address to listen on.")
 @click.option(
@@ -40,12 +52,14 @@ _DEFAULT = Path("~/.kube/config")
     help="Name under which browsers call the page, besides localhost; repeatable.",
 )
 @installation
-def console(
+def console(  # noqa: PLR0913 - one argument an option
     *,
     kubeconfig: Path | None,
     in_cluster: bool,
     namespaces: tuple[str, ...],
-    install_namespace: str,
+    name: str,
+    install_namespace: str | None,
+    addresses: tuple[str, ...],
     port: int,
     bind: str,
     hosts: list[str],
@@ -61,37 +75,29 @@ def console(
         kubeconfig = default
     if kubeconfig is None and not in_cluster:
         raise click.UsageError("set --kubeconfig FILE, or --in-cluster in a pod")
-    token = "" if in_cluster else secrets.token_urlsafe(32)
+    token, namespace = "" if in_cluster else secrets.token_urlsafe(32), install_namespace or f"{name}-system"
+    from aiohttp import web
 
-    async def serve() -> None:
+    from webhook.server import log
+
+    async def app() -> web.Application:
         from jobgate.console.app import LOOPBACK, Console
         from jobgate.console.jobs import Jobs
         from jobgate.console.trial import Trial
 
-        async with await connect(kubeconfig) as client:
-            trial = Trial(configured.kinds, configured.settings)
-            jobs = Jobs(client, configured.kinds, namespaces)
-            shown = LOOPBACK | frozenset(hosts)
-            await _run(Console(client, trial, jobs, token, shown, install_namespace), bind, port)
-
-    with listening(f"{bind}, port {port}"):
-        asyncio.run(serve())
-
-
-async def _run(shown: Console, bind: str, port: int) -> None:
-    from aiohttp import web
-
-    from webhook.server import stopping_on_signals
-
-    stop, runner = asyncio.Event(), web.AppRunner(shown.app(), access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, bind, port)
-        await site.start()
+        client = await connect(kubeconfig)
+        try:
+            client.acting_as(token)
+        except ValueError as error:
+            if in_cluster:
+                raise click.UsageError(f"--in-cluster needs an account with a token: {error}") from None
+        trial, jobs = Trial(configured.kinds, configured.settings), Jobs(client, configured.kinds, namespaces)
+        shown = Console(client, trial, jobs, token, LOOPBACK.union(hosts), name, namespace, addresses).app()
         host = f"[{bind}]" if ":" in bind else bind
-        address = f"http://{host}:{runner.addresses[0][1]}/"
-        click.echo(f"{address}#token={shown.token}" if shown.token else address)
-        with stopping_on_signals(stop):
-            await stop.wait()
-    finally:
-        await runner.cleanup()
+        click.echo(f"http://{host}:{listener.getsockname()[1]}/{f'#token={token}' if token else ''}")
+        return shown
+
+    log.configure()
+    with listening(f"{bind}, port {port}"):
+        listener = socket.create_server((bind, port), family=socket.AF_INET6 if ":" in bind else socket.AF_INET)
+    web.run_app(app(), sock=listener, print=None, access_log=None, shutdown_timeout=1.0)

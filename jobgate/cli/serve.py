@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import os
-import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import fields
@@ -49,8 +48,6 @@ _logger = logging.getLogger("jobgate")
 
 #: The memory limit of this container, by cgroup v2.
 _MEMORY = Path("/sys/fs/cgroup/memory.max")
-#: Command line of a worker process.
-_COMMAND = (sys.executable, "-c", "from jobgate.cli import main; main()")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -82,13 +79,6 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Seconds to keep serving after SIGTERM, until endpoints are updated.",
 )
 @setting(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    help="Worker processes, at most one per core. Each has its own connections, memory and caches.",
-)
-@setting(
     "--cluster/--no-cluster",
     default=None,
     help="Look up objects and jobs in the cluster.  [default: if there are credentials]",
@@ -111,7 +101,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default=0,
     show_default=True,
     metavar="N",
-    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster, and one worker.",
+    help="Keep the last N reviews, without secret values, for `jobgate console`. Needs a cluster.",
 )
 @click.option("--print-reviews", is_flag=True, hidden=True, help="Print each review, for `jobgate dev`.")
 @CREDENTIALS
@@ -127,7 +117,6 @@ def serve(  # noqa: PLR0913 - one argument an option
     health_port: int,
     bind: str,
     drain_seconds: float,
-    workers: int,
     cluster: bool | None,
     traces: bool,
     limit: tuple[str, ...],
@@ -142,27 +131,14 @@ def serve(  # noqa: PLR0913 - one argument an option
     from jobgate.serving.metrics import PRODUCT, ServingMetrics
     from webhook import server
     from webhook.server import log
+    from webhook.server.listener import inherited, stop_with_parent
     from webhook.server.spans import OpenTelemetry
-    from webhook.server.workers import Supervisor, inherited, stop_with_parent
 
-    _require_one_worker(workers if keep_reviews else 1)
     limits, sockets = limits_of(limit), inherited()
     log.configure()
     metrics = ServingMetrics()
     certificates, source = _source(tls_secret, tls_cert, tls_key, tls_name, kubeconfig, metrics)
-    if sockets is None:
-        warn_of_little_memory(limits, workers, keep_reviews)
-
-    async def supervise_workers() -> None:
-        stop, command = asyncio.Event(), [*_COMMAND, *sys.argv[1:]]
-        with server.stopping_on_signals(stop), server.listen(bind, port, health_port) as own:
-            await Supervisor(workers, command, PRODUCT, log_lacking(configured.kinds)).run(own, stop=stop)
-
-    where = f"{bind}, ports {port} and {health_port}"
-    if workers > 1 and sockets is None:
-        with listening(where):
-            asyncio.run(supervise_workers())
-        return
+    warn_of_little_memory(limits, keep_reviews)
     kinds = _compiled(in_cluster(configured.kinds, deny))
     lacking = log_lacking(kinds)
     metrics.unusable.set(len(lacking))
@@ -205,7 +181,7 @@ def serve(  # noqa: PLR0913 - one argument an option
                     task.cancel()
                 await asyncio.wait(beside)
 
-    with listening(where), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with listening(f"{bind}, ports {port} and {health_port}"), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(run())
 
 
@@ -230,18 +206,16 @@ def limits_of(written: Iterable[str]) -> Limits:
     return Limits(**changed)
 
 
-def warn_of_little_memory(limits: Limits, workers: int, keep_reviews: int) -> None:
+def warn_of_little_memory(limits: Limits, keep_reviews: int) -> None:
     """Warn if the container has less memory than the bounds allow the server to use."""
     try:
         memory = int(_MEMORY.read_text()) // MIB
     except (OSError, ValueError):  # not in a container, or without a limit: `max`
         return
     kept = KEPT if keep_reviews else 0
-    needed = server_memory(workers, kept, limits.body, limits.buffered, limits.small, limits.in_flight)
+    needed = server_memory(kept, limits.body, limits.buffered, limits.small, limits.in_flight)
     if memory < needed:
-        text = (
-            "the memory limit is %d MiB, but --limit, --workers and --keep-reviews need %d MiB: raise it or lower these"
-        )
+        text = "the memory limit is %d MiB, but --limit and --keep-reviews need %d MiB: raise it or lower these"
         _logger.warning(text, memory, needed)
 
 
@@ -297,11 +271,6 @@ def _reached(*, wanted: bool | None, kubeconfig: Path | None) -> bool:
         _logger.warning("cluster not watched", extra={"fields": {"reason": "jobgate[cluster] is not installed"}})
         return False
     return True
-
-
-def _require_one_worker(workers: int) -> None:
-    if workers > 1:
-        raise click.UsageError("--keep-reviews requires --workers 1, as workers share no memory: run more replicas")
 
 
 def _keep(endpoint: Endpoint[Any], known: ClusterView, most: int, *, printed: bool) -> None:

@@ -46,10 +46,7 @@ def why(
     situation = asyncio.run(_look(kubeconfig, kinds, name, namespace, runner_namespace))
     answer, unseen = explain(situation), situation.seen.not_checked()
     if output == "json":
-        causes = [cause._asdict() for cause in answer.causes]
-        skipped = [{"what": what, "why": reason} for reason, parts in unseen.items() for what in parts]
-        document = {"job": answer.job, "state": answer.state, "message": answer.message}
-        click.echo(json.dumps({**document, "causes": causes, "notLookedAt": skipped}, indent=2))
+        click.echo(json.dumps(answer.to_json(situation.seen), indent=2))
     else:
         click.echo(line(f"{answer.job} {answer.state}: {answer.causes[0] if answer.causes else answer.message}"))
         for index, cause in enumerate(answer.causes):

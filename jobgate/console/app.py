@@ -1,18 +1,16 @@
-"""The web application: who may ask, the headers of each answer, and its routes. It only reads."""
+"""The web application: its routes and streams, and the headers of each answer. It only reads."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,53 +21,39 @@ from aiohttp import web
 from jobgate import __version__
 from jobgate.cluster import ApiError
 from jobgate.cluster.client import Client
-from jobgate.console import streams
 from jobgate.console.audit import audited, diagnosis
-from jobgate.console.caller import Caller
+from jobgate.console.caller import Caller, Callers
 from jobgate.console.graph import graph
 from jobgate.console.health import health
 from jobgate.console.jobs import Jobs
-from jobgate.console.replicas import Replicas
-from jobgate.console.reviews import ReviewStore, by_rule, matching
+from jobgate.console.reviews import ReviewStore, by_rule
+from jobgate.console.servers import Servers
 from jobgate.console.trial import BYTES, Trial
 from jobgate.doctor.look import CannotDiagnose
-from jobgate.pods.budget import AnswerCache, Budget
 from jobgate.why.look import look_at
 from webhook.values import mapping, text
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
-_MEDIA: Final = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
-    ".map": "application/json",
-    ".txt": "text/plain; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".woff2": "font/woff2",
-}
-#: No inline script or style, no evaluation, no request to anyone else, in no frame.
-_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'"
-)
 _HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
+    # No inline script or style, no evaluation, no request to anyone else, in no frame.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-#: Seconds of a trial and of other requests, most trials that wait, most items of a page.
-TRIAL, TIMEOUT, WAITING, ITEMS = 10.0, 60.0, 2, 1000
-#: Tokens in a cluster: seconds for which a caller is remembered, and unknown ones per second and at once.
-REMEMBERED, RATE = 300.0, (2.0, 20.0)
+#: Seconds of a trial and of other requests, threads of trials and most that wait, most items of a page.
+TRIAL, TIMEOUT, THREADS, WAITING, ITEMS = 10.0, 60.0, 2, 4, 1000
+#: Streams: seconds between two looks at reviews and at jobs, until a comment, until jobs are read again though nothing
+#: has changed, and until the end, when the page connects again; and most streams.
+PERIOD, JOB_PERIOD, SILENCE, REREAD, LIFETIME, STREAMS = 0.3, 1.0, 10.0, 15.0, 3600.0, 20
 _CALLER: Final = web.RequestKey("caller", Caller)
 _logger = logging.getLogger("jobgate")
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+#: What is not a response is answered as JSON.
+_Handler = Callable[[web.Request], Awaitable[Any]]
 
 
 @dataclass
@@ -77,10 +61,11 @@ class Console:
     """What the routes show.
 
     Attributes:
-        client: the client of the console itself: of the user with a kubeconfig, of its account in a cluster.
+        client: the client of the console itself, which it closes: of its user, or of its account in a cluster.
         token: the token of the page with a kubeconfig; empty in a cluster, where callers have tokens of their own.
         hosts: the names under which it may be called.
-        namespace: the namespace of the installation.
+        name, namespace: those of the installation.
+        addresses: of servers outside the cluster; without them, servers are pods.
     """
 
     client: Client
@@ -88,28 +73,26 @@ class Console:
     jobs: Jobs
     token: str = ""
     hosts: frozenset[str] = LOOPBACK
+    name: str = "jobgate"
     namespace: str = "jobgate-system"
+    addresses: tuple[str, ...] = ()
     store: ReviewStore = field(init=False)
-    replicas: Replicas = field(init=False)
 
     def __post_init__(self) -> None:
-        plurals = {(kind.group, kind.kind): kind.plural for kind in self.trial.kinds}
-        self.store = ReviewStore(plurals)
-        self.replicas = Replicas(self.client, self.namespace, self.store)
-        self._user = Caller(self.client)
-        self._callers = AnswerCache[Caller](time.monotonic, 100)
-        self._unknown = Budget(time.monotonic, *RATE)
-        self._thread, self._trials = ThreadPoolExecutor(1, "trial"), 0
+        self.store = ReviewStore({(kind.group, kind.kind): kind.plural for kind in self.trial.kinds})
+        self._servers = Servers(self.client, self.namespace, self.store, self.addresses)
+        self._callers = Callers(self.client, self.token)
+        self._threads, self._trials = ThreadPoolExecutor(THREADS, "trial"), set[Future[Any]]()
+        self._streams = 0
 
     def app(self) -> web.Application:
         """Return the application."""
         app = web.Application(middlewares=[self._guard], client_max_size=2 * BYTES)
-        app[streams.OPEN] = set()
         app.on_response_prepare.append(_with_headers)
         app.cleanup_ctx.append(self._running)
-        app.router.add_get("/", self._file)
-        app.router.add_get("/static/{path:.+}", self._file)
-        api: dict[str, _Handler] = {
+        app.router.add_get("/", self._index)
+        app.router.add_static("/static", PAGE)
+        looks: dict[str, _Handler] = {
             "about": self._about,
             "reviews": self._reviews,
             "reviews/stream": self._review_stream,
@@ -121,278 +104,263 @@ class Console:
             "rules": self._rules,
             "health": self._health,
             "schemas": self._schemas,
-            "schemas/{hash:[0-9a-f]{16}}": self._schema,
+            "schemas/{file:.+}": self._schema,
         }
-        for path, handler in api.items():
-            app.router.add_get(f"/api/{path}", handler)
-        for path, handler in {"audit": self._audit, "doctor": self._doctor, "try": self._try}.items():
-            app.router.add_post(f"/api/{path}", handler)
+        acts: dict[str, _Handler] = {"audit": self._audit, "doctor": self._doctor, "try": self._try}
+        app.router.add_routes([web.get(f"/api/{path}", handler) for path, handler in looks.items()])
+        app.router.add_routes([web.post(f"/api/{path}", handler) for path, handler in acts.items()])
         return app
 
     async def _running(self, _: web.Application) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(each) for each in (self.jobs.run(), self.replicas.run())]
-        yield
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    # Who may ask
+        tasks = [asyncio.create_task(each) for each in (self.jobs.run(), self._servers.run())]
+        async with self.client:
+            yield
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         """Answer only who calls us by our own name and has a token, and every fault as JSON."""
         try:
-            _check_host(request, self.hosts)
-            if request.method == "POST":
-                _check_origin(request)
+            # A page of others may have made a name of theirs mean this address (DNS rebinding).
+            host = request.headers.get("Host", "")
+            if (urlsplit(f"//{host}").hostname if host.isprintable() else None) not in self.hosts:
+                raise web.HTTPMisdirectedRequest(text="this console is not called by this name: see --host")  # noqa: TRY301
             if request.path.startswith("/api/"):
-                request[_CALLER] = await self._caller(request)
+                request[_CALLER] = await self._callers.of(request)
             async with asyncio.timeout(None if request.path.endswith("/stream") else TIMEOUT):
-                return await handler(request)
+                answer = await handler(request)
+                return answer if isinstance(answer, web.StreamResponse) else _json(answer)
         except ConnectionResetError:
             raise  # the client has left
         except Exception as error:  # noqa: BLE001  # one request fails, not the console
             return _fault_of(request, error)
 
-    async def _caller(self, request: web.Request) -> Caller:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise web.HTTPUnauthorized(text="a token is required, as Authorization: Bearer TOKEN")
-        token = token.strip()
-        raw = token.encode("utf-8", "surrogateescape")  # as aiohttp reads headers
-        if self.token:
-            if not hmac.compare_digest(raw, self.token.encode()):
-                raise web.HTTPUnauthorized(text="this is not the token that jobgate console printed")
-            return self._user
-        key = hashlib.sha256(raw).digest()
-        if (known := self._callers.get(key)) is not None:
-            return known
-        if not self._unknown.take(""):
-            raise web.HTTPTooManyRequests(text="too many tokens", headers={"Retry-After": "1"})
-        caller = Caller(self.client.acting_as(token))
-        try:
-            await caller.may("list", "", "pods")
-        except ApiError as error:
-            if error.code == HTTPStatus.UNAUTHORIZED:
-                raise web.HTTPUnauthorized(text="the API server does not accept this token") from None
-            raise
-        self._callers.keep(key, caller, REMEMBERED)
-        return caller
+    async def _index(self, _: web.Request) -> web.FileResponse:
+        return web.FileResponse(PAGE / "index.html")
 
-    # Files
+    async def _about(self, _: web.Request) -> dict[str, Any]:
+        off = {server.message for server in self._servers.known.values() if server.state == "off"}
+        mode, problems = "kubeconfig" if self.token else "in-cluster", [*filter(None, (self._servers.fault, *off))]
+        return {"version": __version__, "mode": mode, "cluster": self.client.server, "problems": problems}
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        path = (PAGE / request.match_info.get("path", "index.html")).resolve()
-        hidden = (
-            any(part.startswith(".") for part in path.relative_to(PAGE).parts) if path.is_relative_to(PAGE) else True
-        )
-        media = _MEDIA.get(path.suffix)
-        if hidden or media is None or not path.is_file():
-            raise web.HTTPNotFound(text="there is no such file")
-        return web.FileResponse(path, headers={"Content-Type": media, "Cache-Control": "no-cache"})
+    # Reviews
 
-    # Answers
+    async def _may_see_servers(self, request: web.Request) -> bool:
+        return bool(self.token) or await request[_CALLER].may_list("", "pods", self.namespace)
 
-    async def _about(self, request: web.Request) -> web.Response:  # noqa: ARG002
-        states = [replica for replica in self.replicas.known.values() if replica.state == "off"]
-        problems = [self.replicas.fault, *{replica.message for replica in states}]
-        kinds = [
-            {"apiVersion": kind.gvk.api_version, **state}
-            for kind, state in zip(self.jobs.kinds, self.jobs.states(), strict=True)
-        ]
-        return _json(
-            {
-                "version": __version__,
-                "mode": "kubeconfig" if self.token else "in-cluster",
-                "cluster": self.client.server,
-                "namespaces": None,
-                "kinds": kinds,
-                "problems": [problem for problem in problems if problem],
-            }
-        )
+    async def _states(self, request: web.Request) -> list[dict[str, str]]:
+        return self._servers.states() if await self._may_see_servers(request) else []
 
-    async def _reviews(self, request: web.Request) -> web.Response:
-        limit, before = _number(request, "limit", 500, ITEMS), _number(request, "before", 0)
-        seen = await self.store.seen_by(_of(request))
-        wanted = {name: request.query.get(name, "") for name in ("kind", "namespace", "user", "verdict")}
-        matched = list(matching(seen, wanted))
-        page = [kept.light for kept in reversed(matched) if not before or kept.id < before]
-        replicas = [replica.to_json() for replica in self.replicas.known.values()]
-        return _json(
-            {
-                "items": page[:limit],
-                "total": len(seen),
-                "matched": len(matched),
-                "more": len(page) > limit,
-                "replicas": replicas,
-            }
-        )
+    async def _reviews(self, request: web.Request) -> dict[str, Any]:
+        limit, before = _number(request, "limit", 500), _number(request, "before", 10**18)
+        seen = await self.store.seen_by(request[_CALLER])
+        page = [kept.light for kept in reversed(seen) if kept.id < before]
+        shown = {"items": page[: min(limit, ITEMS)], "more": len(page) > min(limit, ITEMS), "total": len(seen)}
+        return {**shown, "replicas": await self._states(request)}
 
-    async def _review(self, request: web.Request) -> web.Response:
-        review = await self.store.one(_of(request), int(request.match_info["id"]))
+    async def _review(self, request: web.Request) -> dict[str, Any]:
+        review = await self.store.one(request[_CALLER], int(request.match_info["id"]))
         if review is None:
             raise web.HTTPNotFound(text="this review is not kept any more")
-        return _json(review)
+        return review
 
     async def _review_stream(self, request: web.Request) -> web.StreamResponse:
-        look = streams.of_reviews(_of(request), self.store, self.replicas, _number(request, "after", 0))
-        return await streams.follow(request, look)
+        async def arriving(last: int) -> AsyncIterator[bytes]:
+            shown: Any = None
+            while True:
+                if 0 < last < self.store.dropped:
+                    yield _event("missed", {"count": 0})
+                newest = self.store.last
+                for kept in await self.store.seen_by(request[_CALLER], last):
+                    yield b"id: %d\n" % kept.id + _event("review", kept.light)
+                last = max(last, newest)
+                if (states := await self._states(request)) != shown:
+                    yield _event("replicas", states)
+                    shown = states
+                yield b""
 
-    async def _rules(self, request: web.Request) -> web.Response:
-        return _json(by_rule(await self.store.seen_by(_of(request))))
+        return await self._follow(request, arriving(_number(request, "after", 0)), PERIOD)
 
-    async def _jobs(self, request: web.Request) -> web.Response:
-        limit, offset = _number(request, "limit", 100, ITEMS), _number(request, "offset", 0)
-        rows = await self.jobs.seen_by(_of(request))
-        query = request.query
-        wanted = {"plural": query.get("kind"), "namespace": query.get("namespace"), "phase": query.get("phase")}
+    async def _rules(self, request: web.Request) -> dict[str, Any]:
+        return by_rule(await self.store.seen_by(request[_CALLER]))
+
+    # Jobs
+
+    async def _jobs(self, request: web.Request) -> dict[str, Any]:
+        limit, query = min(_number(request, "limit", 100), ITEMS), request.query
+        rows = await self.jobs.seen_by(request[_CALLER])
+        fields = {"plural": "kind", "namespace": "namespace", "phase": "phase"}
+        wanted = {field: query[name] for field, name in fields.items() if query.get(name)}
         matched = [
-            row
-            for row in rows
-            if all(not value or row[key] == value for key, value in wanted.items())
-            and query.get("q", "") in row["name"]
+            row for row in rows if all(row[key] == wanted[key] for key in wanted) and query.get("q", "") in row["name"]
         ]
-        page = {"items": matched[offset : offset + limit], "offset": offset, "kinds": self.jobs.states()}
-        return _json({**page, "total": len(rows), "matched": len(matched)})
+        shown = {"items": matched[:limit], "total": len(rows), "matched": len(matched)}
+        return {**shown, "kinds": self.jobs.states()}
 
     async def _job_list_stream(self, request: web.Request) -> web.StreamResponse:
-        return await streams.follow(request, streams.of_jobs(_of(request), self.jobs), streams.JOB_PERIOD)
-
-    async def _job(self, request: web.Request) -> web.Response:
-        return _json(await self._look(request))
+        read = partial(self.jobs.seen_by, request[_CALLER])
+        changes = _changes("jobs", read, self.jobs.touched.total, lambda rows: {"reload": True, "total": len(rows)})
+        return await self._follow(request, changes, JOB_PERIOD)
 
     async def _job_stream(self, request: web.Request) -> web.StreamResponse:
-        await self._look(request)  # fails before the stream begins
-        look = streams.of_job(partial(self._look, request), self.jobs, request.match_info["namespace"])
-        return await streams.follow(request, look, streams.JOB_PERIOD)
+        await self._job(request)  # fails before the stream begins
+        touched = partial(self.jobs.touched.__getitem__, request.match_info["namespace"])
+        return await self._follow(request, _changes("job", partial(self._job, request), touched), JOB_PERIOD)
 
-    async def _look(self, request: web.Request) -> dict[str, Any]:
+    async def _job(self, request: web.Request) -> dict[str, Any]:
         """Return one job, read with the rights of the caller."""
-        kind = self.jobs.kind_of(request.match_info["plural"])
+        plural, namespace, name = (request.match_info[key] for key in ("plural", "namespace", "name"))
+        kind = next((kind for kind in self.jobs.kinds if kind.qualified_plural == plural), None)
         if kind is None:
             raise web.HTTPNotFound(text="this is no kind of jobs that is served")
-        name, namespace = request.match_info["name"], request.match_info["namespace"]
-        if not await _of(request).visible({(kind.group, kind.plural, namespace)}):
-            raise web.HTTPForbidden(text=f"you may not list {kind.qualified_plural} in namespace {namespace}")
-        situation = await look_at(_of(request).client, [kind], name, namespace, self.namespace)
+        if not await request[_CALLER].visible({(kind.group, kind.plural, namespace)}):
+            raise web.HTTPForbidden(text=f"you may not list {plural} in namespace {namespace}")
+        situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
         return await asyncio.to_thread(graph, situation, self.trial.options())
 
-    async def _health(self, request: web.Request) -> web.Response:
-        replicas = self.replicas.known.values()
-        return _json(await health(_of(request).client, self.namespace, replicas))
+    # The installation
 
-    async def _audit(self, request: web.Request) -> web.Response:
+    async def _health(self, request: web.Request) -> dict[str, Any]:
+        may_see = await self._may_see_servers(request)
+        return await health(request[_CALLER].client, self.name, self._servers, may_see_servers=may_see)
+
+    async def _audit(self, request: web.Request) -> dict[str, Any]:
         namespace = text((await _body(request)).get("namespace"))
-        return _json(await audited(_of(request).client, self.jobs.kinds, self.trial, namespace))
+        return await audited(request[_CALLER].client, self.jobs, self.trial, namespace)
 
-    async def _doctor(self, request: web.Request) -> web.Response:
-        await _body(request)
-        return _json(await diagnosis(_of(request).client, self.trial, self.namespace))
+    async def _doctor(self, request: web.Request) -> dict[str, Any]:
+        return await diagnosis(request[_CALLER].client, self.trial, self.name, self.namespace)
 
-    async def _try(self, request: web.Request) -> web.Response:
+    async def _try(self, request: web.Request) -> Any:
         body = await _body(request)
         yaml, namespace = text(body.get("yaml")), text(body.get("namespace")) or "default"
         if len(yaml.encode("utf-8", "replace")) > BYTES:
             raise web.HTTPRequestEntityTooLarge(BYTES, len(yaml), text=f"the text must be at most {BYTES // 1024} KiB")
-        if self._trials >= WAITING:
-            raise web.HTTPTooManyRequests(text="another text is being reviewed", headers={"Retry-After": "1"})
-        loop, self._trials = asyncio.get_running_loop(), self._trials + 1
+        if len(self._trials) >= WAITING:
+            raise web.HTTPTooManyRequests(text="other texts are being reviewed", headers={"Retry-After": "1"})
         # A thread cannot be stopped: it counts until it ends, also after its caller has left or waited too long.
-        running = loop.run_in_executor(self._thread, self.trial.review, yaml, namespace)
-        running.add_done_callback(self._tried)
+        running = self._threads.submit(self.trial.review, yaml, namespace)
+        self._trials.add(running)
+        running.add_done_callback(self._trials.discard)
         try:
             async with asyncio.timeout(TRIAL):
-                return _json(await asyncio.shield(running))
+                return await asyncio.shield(asyncio.wrap_future(running))
         except TimeoutError:
             raise web.HTTPServiceUnavailable(text=f"the review takes longer than {TRIAL:.0f} s") from None
 
-    def _tried(self, running: asyncio.Future[Any]) -> None:
-        self._trials -= 1
-        if not running.cancelled():
-            running.exception()  # it is not reported again
-
-    async def _schemas(self, request: web.Request) -> web.Response:  # noqa: ARG002
+    async def _schemas(self, _: web.Request) -> dict[str, Any]:
         schemas = await asyncio.to_thread(lambda: self.trial.schemas)  # the first time takes seconds
-        return _json({"kinds": [about for about, _ in schemas.values()]})
+        about = {file: schema["properties"] for file, schema in schemas.items()}
+        return {
+            "kinds": [
+                {"url": f"/api/schemas/{file}"} | {key: named[key]["enum"][0] for key in ("apiVersion", "kind")}
+                for file, named in about.items()
+            ]
+        }
 
-    async def _schema(self, request: web.Request) -> web.Response:
-        found = (await asyncio.to_thread(lambda: self.trial.schemas)).get(request.match_info["hash"])
-        if found is None:
+    async def _schema(self, request: web.Request) -> dict[str, Any]:
+        schemas = await asyncio.to_thread(lambda: self.trial.schemas)
+        if (schema := schemas.get(request.match_info["file"])) is None:
             raise web.HTTPNotFound(text="there is no such schema")
-        kept = {"Cache-Control": "private, max-age=31536000, immutable"}
-        return web.Response(body=found[1], content_type="application/json", headers=kept)
+        return schema
+
+    # Streams
+
+    async def _follow(self, request: web.Request, events: AsyncIterator[bytes], period: float) -> web.StreamResponse:
+        """Send events until they end or the client leaves; an empty one is that nothing is new.
+
+        Each is written when the client has read the ones before, so a slow reader holds no memory.
+        """
+        if self._streams >= STREAMS:
+            raise web.HTTPTooManyRequests(text="too many streams are open: close another page")
+        self._streams += 1
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        try:
+            await response.prepare(request)
+            sent, end = time.monotonic(), time.monotonic() + LIFETIME
+            with suppress(ApiError, OSError, TimeoutError):  # who connects again gets the reason
+                async for each in events:
+                    now = time.monotonic()
+                    if each or now - sent > SILENCE:
+                        await response.write(each or b": nothing new\n\n")
+                        sent = now
+                    elif now > end or request.transport is None:
+                        break
+                    else:
+                        await asyncio.sleep(period)
+        finally:
+            self._streams -= 1
+        return response
 
 
-class _Misdirected(web.HTTPClientError):
-    """The request is meant for another server."""
+async def _changes(
+    name: str,
+    read: Callable[[], Awaitable[Any]],
+    version: Callable[[], int],
+    shown: Callable[[Any], Any] = lambda it: it,
+) -> AsyncIterator[bytes]:
+    """Yield what is shown of what is read, when that and the version have changed, until `read` raises CannotDiagnose.
 
-    status_code = 421
+    It is also read again at times: pods may not be watched.
+    """
+    last: Any = None
+    seen, due = -1, 0.0
+    while True:
+        if (now := version()) != seen or time.monotonic() > due:
+            try:
+                content = await read()
+            except CannotDiagnose:
+                yield _event("gone", {})
+                return
+            seen, due = now, time.monotonic() + REREAD
+            if content != last:
+                yield _event(name, shown(content))
+                last = content
+        yield b""
+
+
+def _event(name: str, content: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(content))
 
 
 def _fault_of(request: web.Request, error: Exception) -> web.Response:
     """Return the answer to a request that failed."""
+    code, message, after = 500, f"the console failed: {type(error).__qualname__}; its log says why", ""
     if isinstance(error, web.HTTPException):
-        return _fault(error.status, error.text or error.reason, error.headers.get("Retry-After", ""))
-    if isinstance(error, ApiError):
-        known = error.code in {401, 403, 404, 429}
-        return _fault(error.code if known else 502, str(error), "1" if error.code == 429 else "")
-    if isinstance(error, CannotDiagnose):
-        return _fault(404, str(error))
-    if isinstance(error, OSError | TimeoutError):
-        return _fault(502, f"the API server does not answer: {type(error).__qualname__}")
-    _logger.error("failed to answer", exc_info=error, extra={"fields": {"path": request.path}})
-    return _fault(500, f"the console failed: {type(error).__qualname__}; its log says why")
-
-
-def _of(request: web.Request) -> Caller:
-    return request[_CALLER]
-
-
-def _check_host(request: web.Request, known: frozenset[str]) -> None:
-    """Require a name of ours: a page of others may have made a name of theirs mean this address (DNS rebinding)."""
-    header = request.headers.get("Host", "")
-    if (urlsplit(f"//{header}").hostname if header.isprintable() else None) not in known:
-        raise _Misdirected(text="this console is not called by this name: see --host")
-
-
-def _check_origin(request: web.Request) -> None:
-    """Require JSON from our own page: a form of another page can send neither."""
-    origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site", "same-origin")
-    own = origin is None or urlsplit(origin).netloc == request.headers.get("Host")
-    if not own or site not in {"same-origin", "none"}:
-        raise web.HTTPForbidden(text="only the page of this console may ask")
-    if request.content_type != "application/json":
-        raise web.HTTPUnsupportedMediaType(text="the body must be application/json")
+        code, message, after = error.status, error.text or error.reason, error.headers.get("Retry-After", "")
+    elif isinstance(error, ApiError):
+        code, message = error.code if error.code in {401, 403, 404, 429} else 502, str(error)
+    elif isinstance(error, CannotDiagnose | json.JSONDecodeError):
+        code, message = 404 if isinstance(error, CannotDiagnose) else 400, str(error)
+    elif isinstance(error, OSError | TimeoutError):
+        code, message = 502, f"the API server does not answer: {type(error).__qualname__}"
+    else:
+        _logger.error("failed to answer", exc_info=error, extra={"fields": {"path": request.path}})
+    response = _json({"error": {"code": code, "message": message.encode("utf-8", "replace").decode()}}, code)
+    if after or code == 429:
+        response.headers["Retry-After"] = after or "1"
+    return response
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
-    try:
-        body = orjson.loads(await request.read())
-    except orjson.JSONDecodeError as error:
-        raise web.HTTPBadRequest(text=f"the body must be JSON: {error}") from None
-    if not isinstance(body, dict):
-        raise web.HTTPBadRequest(text="the body must be an object")
-    return dict(mapping(body))
+    return dict(mapping(await request.json(loads=orjson.loads)))
 
 
-def _number(request: web.Request, name: str, default: int, most: int = 10**18) -> int:
+def _number(request: web.Request, name: str, default: int) -> int:
     value = request.query.get(name, str(default))
-    if not (value.isascii() and value.isdecimal()) or len(value) > 18:
+    if not (value.isascii() and value.isdecimal()) or len(value) > 19:
         raise web.HTTPBadRequest(text=f"{name} must be a whole number")
-    return min(int(value), most)
+    return int(value)
 
 
-def _json(content: Any) -> web.Response:
-    return web.Response(body=orjson.dumps(content, default=str), content_type="application/json", charset="utf-8")
-
-
-def _fault(code: int, message: str, after: str = "") -> web.Response:
-    body = json.dumps({"error": {"code": code, "message": message}})
-    headers = {"Retry-After": after} if after else {}
-    return web.Response(status=code, text=body, content_type="application/json", headers=headers)
+def _json(content: Any, status: int = 200) -> web.Response:
+    body = orjson.dumps(content, default=str)
+    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
 
 
 async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(_HEADERS)
-    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault("Cache-Control", "no-cache" if isinstance(response, web.FileResponse) else "no-store")

@@ -1,10 +1,10 @@
-"""The last reviews of all replicas, bounded in number and bytes, and what a caller may see of them."""
+"""The last reviews of all servers, bounded in number and bytes, and what a caller may see of them."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
@@ -13,7 +13,7 @@ import orjson
 
 from crdgen import to_yaml
 from crdgen.resource.resource import english_plural
-from jobgate.console.caller import Caller
+from jobgate.console.caller import Caller, Place
 from jobgate.console.lines import patched, places
 from webhook.values import items, mapping, text
 
@@ -21,18 +21,21 @@ from webhook.values import items, mapping, text
 MOST, BYTES, RULES = 10_000, 64 * 1024 * 1024, 200
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
-#: The texts that the list shows of a review; the rest is shown for a single one.
+#: The texts that the list shows of a review and of a finding; the rest is shown for a single review.
 _FIELDS: Final = ("time", "phase", "operation", "kind", "apiVersion", "namespace", "name", "user", "verdict", "uid")
+_FINDING: Final = ("rule", "reason", "field", "message")
+_FINDINGS: Final = ("causes", "warnings")
+_NO_OBJECT: Final = "only objects with causes or warnings are kept, if they are not too large or many"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A review: its id in the console, what the list shows, findings and content as JSON, its place, and its bytes."""
+    """A review: its id in the console, what the list shows, object and patch as JSON, its place, and its bytes."""
 
     id: int
     light: Mapping[str, Any]
     content: bytes
-    place: tuple[str, str, str]
+    place: Place
     size: int
 
 
@@ -44,31 +47,38 @@ class ReviewStore:
         self._kept: deque[Kept] = deque()
         self._bytes = self.last = self.dropped = 0
 
-    def add(self, replica: str, review: Mapping[str, Any]) -> None:
-        """Keep a review of a replica, whatever its shape: a pod may only pretend to be one."""
-        self.last = max(self.last + 1, time.time_ns() // 1000)
+    def add(self, server: str, review: Mapping[str, Any]) -> None:
+        """Keep a review of a server, whatever its shape: a pod may only pretend to be one."""
+        self._next()
         group, kind = text(review.get("apiVersion")).rpartition("/")[0], text(review.get("kind"))
         plural = self._plurals.get((group, kind)) or english_plural(kind.lower())
         light = {
             "id": self.last,
-            "key": f"{replica}/{review.get('id')}",
-            "replica": replica,
-            **{field: text(review.get(field)) for field in _FIELDS},
+            "key": f"{server}/{review.get('id')}",
+            "replica": server,
+            **_texts(review, _FIELDS),
             "dryRun": review.get("dryRun") is True,
             "milliseconds": _number(review.get("milliseconds")),
             "operations": _number(review.get("operations")),
             "hasObject": "object" in review,
-            **{part: [_light(each) for each in items(review.get(part))] for part in ("causes", "warnings")},
+            **{part: [_finding(each) for each in items(review.get(part))] for part in _FINDINGS},
         }
-        content = orjson.dumps({key: review[key] for key in ("causes", "warnings", "object", "patch") if key in review})
+        content = orjson.dumps({key: review[key] for key in ("object", "patch") if key in review})
         size = _ENTRY + len(content) + len(orjson.dumps(light))
-        kept = Kept(self.last, light, content, (group, plural, text(review.get("namespace"))), size)
-        self._kept.append(kept)
+        self._kept.append(Kept(self.last, light, content, (group, plural, text(review.get("namespace"))), size))
         self._bytes += size
         while len(self._kept) > MOST or self._bytes > BYTES:
             old = self._kept.popleft()
             self._bytes -= old.size
             self.dropped = old.id
+
+    def miss(self) -> None:
+        """Note that a server has dropped reviews before they were read."""
+        self._next()
+        self.dropped = self.last
+
+    def _next(self) -> None:
+        self.last = max(self.last + 1, time.time_ns() // 1000)
 
     async def seen_by(self, caller: Caller, after: int = 0) -> list[Kept]:
         """Return the reviews after an id that a caller may see, oldest first."""
@@ -82,26 +92,14 @@ class ReviewStore:
         if kept is None or not await caller.visible({kept.place}):
             return None
         content = orjson.loads(kept.content)
-        document = content.get("object")
+        document, patch = content.get("object"), items(content.get("patch"))
         yaml = to_yaml(document) if isinstance(document, dict) else None
-        steps = [items(each.get("steps")) for part in ("causes", "warnings") for each in items(content.get(part))]
-        located = places(yaml, steps) if yaml else {}
-        patch = items(content.get("patch"))
-        return {
-            **kept.light,
-            **{part: [_at(each, located) for each in items(content.get(part))] for part in ("causes", "warnings")},
-            "yaml": yaml,
-            "yamlMissing": ""
-            if yaml
-            else "only objects with causes or warnings are kept, if they are not too large or many",
-            "diff": patched(document, patch) if patch else None,
-        }
-
-
-def matching(reviews: Iterable[Kept], wanted: Mapping[str, str]) -> Iterator[Kept]:
-    """Yield the reviews whose fields have the wanted values; an empty one is any."""
-    chosen = {field: value for field, value in wanted.items() if value}
-    return (kept for kept in reviews if all(kept.light.get(field) == value for field, value in chosen.items()))
+        found = {part: [{**each} for each in kept.light[part]] for part in _FINDINGS}
+        located = places(yaml, (each["steps"] for part in found.values() for each in part)) if yaml else {}
+        for each in (each for part in found.values() for each in part):
+            each["line"], each["column"] = located.get(tuple(each["steps"]), (0, 0))
+        diff = patched(document, patch) if patch else None
+        return {**kept.light, **found, "yaml": yaml, "yamlMissing": "" if yaml else _NO_OBJECT, "diff": diff}
 
 
 def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
@@ -123,15 +121,14 @@ def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
     return {"since": since, "reviews": len(reviews), "rules": order[:RULES]}
 
 
-def _light(finding: Any) -> dict[str, Any]:
-    empty = {"rule": "", "field": "", "message": ""}
-    return empty | {key: value for key, value in mapping(finding).items() if key != "steps" and isinstance(value, str)}
+def _finding(finding: Any) -> dict[str, Any]:
+    steps = [step for step in items(mapping(finding).get("steps")) if isinstance(step, str | int)]
+    return {**_texts(finding, _FINDING), "steps": steps}
+
+
+def _texts(document: Any, fields: Iterable[str]) -> dict[str, str]:
+    return {field: text(mapping(document).get(field)) for field in fields}
 
 
 def _number(value: Any) -> float:
     return value if isinstance(value, int | float) else 0
-
-
-def _at(finding: Mapping[str, Any], located: Mapping[tuple[str | int, ...], tuple[int, int]]) -> dict[str, Any]:
-    line, column = located.get(tuple(items(finding.get("steps"))), (0, 0))
-    return {**_light(finding), "line": line, "column": column}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import orjson
-
 from crdgen.docs.editor import json_schemas
 from crdgen.reading import Manifest, UnreadableManifest, read
-from crdgen.reporting import Judged, Report
+from crdgen.reporting import Judged, Report, entries
 from jobgate.configured.catalogue import Catalogued
 from jobgate.console.lines import difference
 from jobgate.installation.definitions import definition
@@ -51,56 +48,42 @@ class Trial:
         except UnreadableManifest as error:
             errors = [{"line": error.line, "column": error.column, "message": error.message}]
         options = self.options([manifest.object for manifest in manifests], namespace)
-        shown = [self._object(manifest, options, report) for manifest in manifests[:OBJECTS]]
+        report.items += [_judged(manifest, options, report) for manifest in manifests[:OBJECTS]]
         report.locate()
-        for entry, item in zip(shown, report.items, strict=True):
-            findings = [result.entry for result in item.results]
-            entry["findings"] = [
-                {key: finding[key] for key in ("rule", "severity", "path", "fix", "line", "column")}
-                | {"message": finding["problem"]}
-                for finding in findings
-            ]
-        denied = any(entry["verdict"] == "denied" for entry in shown)
-        left = [f"{len(manifests) - OBJECTS} more objects are not reviewed"] if len(manifests) > OBJECTS else []
+        shown = entries(report)
+        for finding in (finding for entry in shown for finding in entry["findings"]):
+            finding["message"] = finding["problem"]
+        if (left := len(manifests) - OBJECTS) > 0:
+            report.notes.append(f"{left} more objects are not reviewed")
         return {
-            "status": 2 if errors else int(denied),
+            "status": 2 if errors else int(any(entry["verdict"] == "denied" for entry in shown)),
             "milliseconds": round((time.monotonic() - started) * 1000, 1),
-            "notes": [*report.notes, *left],
+            "notes": report.notes,
             "errors": errors,
             "objects": shown,
         }
 
-    def _object(self, manifest: Manifest, options: ReviewOptions, report: Report) -> dict[str, Any]:
-        verdict = judge(manifest.object, options)
-        report.notes += [note for note in notes_of(manifest, verdict) if note not in report.notes]
-        report.items.append(Judged(manifest, "", results_of(manifest.object, verdict, options)))
-        explanation = explain(manifest.object, options) if verdict.allowed else None
-        changed = verdict.allowed and verdict.patch
-        metadata = metadata_of(manifest.object)
-        return {
-            "index": manifest.index,
-            "line": manifest.line,
-            "apiVersion": manifest.object["apiVersion"],
-            "kind": manifest.object["kind"],
-            "name": text(metadata.get("name")) or text(metadata.get("generateName")),
-            "verdict": "not reviewed"
-            if not verdict.reviewed and verdict.allowed
-            else "allowed"
-            if verdict.allowed
-            else "denied",
-            "diff": difference(manifest.object, verdict.document) if changed else None,
-            "explanation": explanation.to_json() if explanation is not None else None,
-        }
-
     @cached_property
-    def schemas(self) -> dict[str, tuple[dict[str, str], bytes]]:
-        """The JSON Schemas of the kinds with CRDs of ours, by hash, each with what the page needs to find it."""
-        found: dict[str, tuple[dict[str, str], bytes]] = {}
-        for kind in self.kinds:
-            for _, schema in json_schemas(definition(kind)) if kind.resource is not None else ():
-                content = orjson.dumps(schema)
-                name = hashlib.sha256(content).hexdigest()[:16]
-                properties = schema["properties"]
-                about = {key: properties[key]["enum"][0] for key in ("apiVersion", "kind")}
-                found[name] = {**about, "url": f"/api/schemas/{name}"}, content
-        return found
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        """The JSON Schemas of the kinds with CRDs of ours, by file name."""
+        of_ours = [kind for kind in self.kinds if kind.resource is not None]
+        return dict(named for kind in of_ours for named in json_schemas(definition(kind)))
+
+
+def _judged(manifest: Manifest, options: ReviewOptions, report: Report) -> Judged:
+    verdict = judge(manifest.object, options)
+    report.notes += [note for note in notes_of(manifest, verdict) if note not in report.notes]
+    explanation = explain(manifest.object, options) if verdict.allowed else None
+    metadata = metadata_of(manifest.object)
+    judged = Judged(manifest, "", results_of(manifest.object, verdict, options))
+    judged.entry = {
+        "index": manifest.index,
+        "line": manifest.line,
+        "apiVersion": manifest.object["apiVersion"],
+        "kind": manifest.object["kind"],
+        "name": text(metadata.get("name")) or text(metadata.get("generateName")),
+        "verdict": "denied" if not verdict.allowed else "allowed" if verdict.reviewed else "not reviewed",
+        "diff": difference(manifest.object, verdict.document) if verdict.allowed and verdict.patch else None,
+        "explanation": explanation.to_json() if explanation is not None else None,
+    }
+    return judged

@@ -66,6 +66,7 @@ def read_back(
     server, runs = (flags_of(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
     named = tuple(kind.qualified_plural for kind in kinds)
     own = [entry for _, entry in observed.webhooks() if entry["name"].startswith(named)]
+    has_policies = any(f"{observed.name}.{kind}" in observed.policies for kind in named)
     read = {
         "name": observed.name,
         "namespace": namespace,
@@ -85,6 +86,9 @@ def read_back(
         # The arguments do not contain the queues; that there are any decides which permissions the runner has.
         "queues": "queues: []" if "queues" in runs else "",
         "di_server": "di-server-url" in runs,
+        "policies": has_policies or bool(observed.leaving_defaults),
+        # Webhooks leave defaults to policies only if the CRDs are installed, too.
+        "crds": bool(observed.leaving_defaults) or not has_policies,
         **{
             field: server[flag][0]
             for flag, field in _FLAGS.items()
@@ -125,13 +129,17 @@ def _most(values: Sequence[T], default: T) -> T:
 
 def flags_of(observed: ClusterSnapshot, name: str, namespace: str) -> dict[str, list[str]]:
     """Return the values of the flags of a Deployment's container; nothing without the Deployment."""
-    flags: dict[str, list[str]] = {}
     deployment = observed.get(DEPLOYMENTS, name, namespace)
-    if deployment is not None:
-        for argument in container_of(deployment["spec"]["template"]["spec"]).get("args") or ():
-            flag, equals, value = str(argument).removeprefix("--").partition("=")
-            if equals:
-                flags.setdefault(flag, []).append(value)
+    return flags_in(deployment["spec"]["template"]["spec"]) if deployment is not None else {}
+
+
+def flags_in(pod: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the values of the flags of our container of a pod's spec."""
+    flags: dict[str, list[str]] = {}
+    for argument in container_of(pod).get("args") or ():
+        flag, equals, value = str(argument).removeprefix("--").partition("=")
+        if equals:
+            flags.setdefault(flag, []).append(value)
     return flags
 
 

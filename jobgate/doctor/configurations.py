@@ -29,7 +29,7 @@ from jobgate.doctor.observed import (
 )
 from jobgate.installation.installation import LABELS
 from jobgate.jobs.kind import CustomKind
-from jobgate.ownership import DEV_UNTIL, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
+from jobgate.ownership import DEV_UNTIL, NAME_LABEL, OPT_OUT_LABEL, OPT_OUT_VALUE, SYSTEM_NAMESPACES
 from jobgate.selectors import overlap
 from webhook.text import first_of
 from webhook.values import deviations
@@ -210,10 +210,23 @@ def _opting_out(observed: ClusterSnapshot, expected: Expected, namespace: Mappin
 
 
 def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
+    """Yield admission policies and bindings that are missing, differ or are left over. Those of kinds have a dot."""
+    configurations = observed.all(CONFIGURATIONS[0])
     for kind, resource in POLICIES.items():
-        for shipped in expected.of(kind):
-            name = shipped["metadata"]["name"]
-            if observed.missing(resource, name):
-                yield fault_at("admission-policy-missing", place(resource, name), "not found")
-            elif (policy := observed.get(resource, name)) is not None and (differs := differences(shipped, policy)):
-                yield fault_at("admission-policy-missing", place(resource, name), differs)
+        if (listed := observed.all(resource)) is None:
+            continue
+        stored = {policy["metadata"]["name"]: policy for policy in listed}
+        shipped = {policy["metadata"]["name"]: policy for policy in expected.of(kind)}
+        for name, policy in shipped.items():
+            if differs := differences(policy, stored[name]) if name in stored else "not found":
+                of_kind = name.partition(".")[2]
+                left = any(entry.startswith(f"{of_kind}.") for entry in observed.leaving_defaults)
+                of_defaults = left and kind.startswith("Mutating")
+                what = "defaults-policy-missing" if of_defaults else "admission-policy-missing"
+                yield fault_at(what, place(resource, name), differs)
+        for name in [name for name in stored if "." in name and name not in shipped]:
+            labels = labels_of(stored[name])
+            of = labels.get(NAME_LABEL, "")
+            gone = configurations is not None and all(each["metadata"]["name"] != of for each in configurations)
+            if LABELS.items() <= labels.items() and (gone or of == observed.name):
+                yield fault_at("admission-policy-left", place(resource, name), "no installation has it")

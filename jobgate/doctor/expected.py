@@ -18,6 +18,8 @@ from webhook.values import deviations
 
 #: Containers of the server, the controller, the rotation and the runner.
 _CONTAINERS = frozenset({"webhook", "controller", "certificates", "runner"})
+#: Defaults of the API server for the constraints of admission policies.
+_CONSTRAINTS: Mapping[str, Any] = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,13 @@ def expected(
 
 
 def differences(shipped: Mapping[str, Any], stored: Mapping[str, Any]) -> str:
-    """Return the differences of a stored spec from the shipped one. Added fields are ignored, as defaults are."""
-    return "; ".join(deviations({"spec": shipped["spec"]}, {"spec": stored["spec"]}, added=False))
+    """Return how a stored admission policy or binding differs from the shipped one, except for API defaults."""
+    specs = [policy["spec"] for policy in (shipped, stored)]
+    for number, spec in enumerate(specs):
+        if constraints := spec.get("matchConstraints"):
+            rules = [{"scope": "*", **rule} for rule in constraints["resourceRules"]]
+            specs[number] = {**spec, "matchConstraints": {**_CONSTRAINTS, **constraints, "resourceRules": rules}}
+    return "; ".join(deviations({"spec": specs[0]}, {"spec": specs[1]}))
 
 
 def container_of(pod: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -121,7 +121,6 @@ async def look(
     await reader.gather(
         Ref(SECRETS, wanted.installation.secret, namespace),
         *(Ref(LEASES, name, namespace) for name in clock.leases(wanted)),
-        *(Ref(of_kind, policy["metadata"]["name"]) for kind, of_kind in POLICIES.items() for policy in wanted.of(kind)),
         *_jobs(reader.seen, wanted),
     )
     await reader.permissions([*rights.needed(wanted), *rights.dangerous(wanted)], namespace)
@@ -135,6 +134,7 @@ def _of_installation(namespace: str) -> list[Ref]:
         Ref(CRON_JOBS, certificates.ACCOUNT, namespace),
         Ref(CRDS, KUEUE_CRD),
         Ref(BINDINGS),
+        *map(Ref, POLICIES.values()),
         Ref(PODS, "", namespace),
     ]
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from certs import Reading, Served
 from jobgate.cluster import Resource
 from jobgate.cluster.bundles import MUTATING, VALIDATING
+from jobgate.installation.configurations import NEEDS_DEFAULTS
 from jobgate.installation.installation import values
 
 _ADMISSION = "admissionregistration.k8s.io"
@@ -23,8 +24,9 @@ NAMESPACES = Resource("namespaces", "v1", "")
 PODS = Resource("pods", "v1", "")
 #: Admission policies and their bindings, by kind.
 POLICIES = {
-    "ValidatingAdmissionPolicy": Resource("validatingadmissionpolicies", "v1", _ADMISSION),
-    "ValidatingAdmissionPolicyBinding": Resource("validatingadmissionpolicybindings", "v1", _ADMISSION),
+    f"{what}AdmissionPolicy{part}": Resource(f"{what.lower()}admissionpolic{plural}", "v1", _ADMISSION)
+    for what in ("Validating", "Mutating")
+    for part, plural in (("", "ies"), ("Binding", "ybindings"))
 }
 
 CONFIGURATIONS = (MUTATING, VALIDATING)
@@ -119,6 +121,19 @@ class ClusterSnapshot:
         """Yield the webhooks of our configurations, each with the resource of its configuration."""
         for resource in CONFIGURATIONS:
             yield from ((resource, entry) for entry in entries_of(self.get(resource, self.name)))
+
+    @property
+    def policies(self) -> Sequence[str]:
+        """The names of admission policies and their bindings."""
+        return [each["metadata"]["name"] for resource in POLICIES.values() for each in self.all(resource) or ()]
+
+    @property
+    def leaving_defaults(self) -> Sequence[str]:
+        """The names of webhooks that leave defaults to admission policies."""
+        conditions = (
+            (entry["name"], each) for _, entry in self.webhooks() for each in entry.get("matchConditions") or ()
+        )
+        return [name for name, condition in conditions if condition["name"] == NEEDS_DEFAULTS]
 
     @property
     def now(self) -> datetime | None:

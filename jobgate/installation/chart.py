@@ -118,11 +118,6 @@ def schema(kinds: Registry[CustomKind]) -> dict[str, Any]:
             "properties": {"caBundle": {"minLength": 1}, "externalName": {"maxLength": 0}},
         },
         "then": {"properties": {"rotation": {"const": RotationMode.NONE.value}}},
-        # Workers share no memory, and keep no reviews.
-        "not": {
-            "required": ["workers", "keepReviews"],
-            "properties": {"workers": {"minimum": 2}, "keepReviews": {"minimum": 1}},
-        },
     }
 
 

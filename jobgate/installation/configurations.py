@@ -50,6 +50,9 @@ SPEC_CHANGES = 'request.operation == "CREATE" || object.spec != oldObject.spec'
 #: A job that is being deleted is validated, but not defaulted.
 NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 
+#: Name of the condition by which a policy sets defaults instead of the webhook.
+NEEDS_DEFAULTS = "needs-defaults"
+
 #: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
 
@@ -122,7 +125,7 @@ def changed(kind: CustomKind, phase: Phase) -> list[Any]:
 def _jobs(phase: Phase, kind: CustomKind) -> dict[str, Any]:
     conditions = changed(kind, phase)
     if phase is Phase.MUTATE and (twins := Twins(kind)).complete:
-        needed = {"name": "needs-defaults", "expression": f'request.operation != "CREATE" || {twins.needs}'}
+        needed = {"name": NEEDS_DEFAULTS, "expression": f'request.operation != "CREATE" || {twins.needs}'}
         conditions.append(If(all_of(setting("policies"), setting("crds")), needed))
     scope = kind.resource.scope if kind.resource else "*"
     rule = _rule(kind.group, kind.version, ["CREATE", "UPDATE"], [kind.plural], scope)

@@ -110,7 +110,6 @@ class Installation(BaseModel):
     health_port: Port = Field(8080, description="Port for probes and metrics, over plain HTTP.")
     image: str = Field(f"jobgate:{__version__}", min_length=1, description="Image of all containers.")
     replicas: int = Field(2, ge=1, le=100, description="Number of servers.")
-    workers: int = Field(1, ge=1, le=64, description="Worker processes of each server, at most one per core.")
     limits: dict[Limit, Annotated[int, Field(ge=1)]] = Field(
         LIMITS, description="Limits of each server that its memory depends on, see serve --limit; others: extraArgs."
     )
@@ -120,8 +119,8 @@ class Installation(BaseModel):
     )
     resources: dict[Component, dict[str, dict[str, str | int | float]]] = Field(
         RESOURCES,
-        description="Resources of the containers, by component. An empty memory limit of the server follows workers, "
-        "limits and keepReviews, and is 512 MiB by default.",
+        description="Resources of the containers, by component. An empty memory limit of the server follows limits "
+        "and keepReviews, and is 512 MiB by default.",
     )
     node_selector: dict[str, str] = Field({}, description="Labels of the nodes for all pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of all pods.")
@@ -267,13 +266,6 @@ class Installation(BaseModel):
                 "objectSelector may not be set with run: labels of jobs may change while they run; use "
                 "namespaceSelector"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _one_worker_keeps_reviews(self) -> Self:
-        """Workers share no memory."""
-        if self.keep_reviews and self.workers > 1:
-            raise ValueError("keepReviews requires workers 1: use more replicas")
         return self
 
     @model_validator(mode="after")

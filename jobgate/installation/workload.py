@@ -16,7 +16,6 @@ from jobgate.installation.pods import SURGE_FIRST, component, container, deploym
 from jobgate.installation.tree import (
     ITEM,
     KEY,
-    Expression,
     ForEach,
     If,
     all_of,
@@ -44,8 +43,9 @@ _ENTRIES_FOLDER = "/etc/jobgate/configured"
 #: Volume with the descriptions of configured kinds.
 KINDS_VOLUME = "kinds"
 _HAS_SETTINGS = setting("kind_settings")
-_WORKERS = setting("workers")
 _LIMITS = {name: entry("limits", name, default) for name, default in LIMITS.items()}
+_KEPT = either(negated(setting("keep_reviews")), 0, KEPT)
+_MEMORY = joined(server_memory(_KEPT, *_LIMITS.values()), "Mi")
 
 #: Flag of every component that uses names of Services.
 DOMAIN_FLAG = If(
@@ -155,12 +155,6 @@ def _deployment(kinds: Iterable[CustomKind]) -> dict[str, Any]:
     return deployment(ACCOUNT, SELECTOR, template, setting("replicas"), strategy=SURGE_FIRST)
 
 
-def _memory() -> Expression:
-    """Return the memory that the server needs for its bounds."""
-    kept = either(negated(setting("keep_reviews")), 0, KEPT)
-    return joined(server_memory(_WORKERS, kept, *_LIMITS.values()), "Mi")
-
-
 def _queued(kinds: Iterable[CustomKind]) -> list[If]:
     """Return the flags for kinds with jobs that the runner queues."""
     return [
@@ -185,7 +179,6 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         *(If(denies(kind), f"--deny={kind.qualified_plural}") for kind in kinds if not kind.resource),
         If(equal(setting("mode"), "warn"), "--mode=warn"),
         joined("--job-pods=", setting("job_pods")),
-        If(negated(equal(_WORKERS, 1)), joined("--workers=", _WORKERS)),
         *(
             If(negated(equal(limit, limit.default)), joined(f"--limit={name}=", limit))
             for name, limit in _LIMITS.items()
@@ -203,5 +196,5 @@ def _container(kinds: Iterable[CustomKind]) -> dict[str, Any]:
         args,
         ports=[port],
         volumeMounts=_some(entries_mounted(kinds)[0], mounts),
-        resources=filled(entry("resources", "webhook", {}), "limits", "memory", _memory()),
+        resources=filled(entry("resources", "webhook", {}), "limits", "memory", _MEMORY),
     )

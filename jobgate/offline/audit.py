@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 from msgspec.structs import replace
 
+from jobgate.cluster import Api, ApiError, Resource
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
+from jobgate.jobs.wiring import jobs_of
 from webhook import Cause, Notice, Objects, Operation, Phase, Registry, Request, UnknownObjects, review
 
 
@@ -51,6 +55,19 @@ class ListedObjects:
             raise UnknownObjects(f"{resource} could not be listed")
         return self._objects[resource].get((namespace, name))
 
+    @classmethod
+    async def read(cls, client: Api, resources: Iterable[str]) -> tuple[Self, dict[str, str]]:
+        """Return the objects that rules look up, and why the resources that are installed cannot be listed."""
+        lists: dict[str, list[dict[str, Any]]] = {}
+        faults: dict[str, str] = {}
+        for resource in sorted(set(resources)):
+            try:
+                lists[resource] = [item async for page in client.pages(Resource.parse(resource)) for item in page.items]
+            except (ApiError, OSError, TimeoutError) as error:
+                if not (isinstance(error, ApiError) and error.absent):
+                    faults[resource] = str(error) or type(error).__qualname__
+        return cls(lists), faults
+
     def __contains__(self, resource: object) -> bool:
         return resource in self._objects
 
@@ -81,6 +98,26 @@ def audit(
     answer = review(request, Phase.VALIDATE, kinds, replace(settings, enforces=True), objects)
     faults = tuple((rule, finding) for rule, finding in answer.findings if isinstance(finding, Cause))
     return Audited(kind.qualified_plural, namespace, name, faults, tuple(answer.notices))
+
+
+async def audit_stored(
+    client: Api, kinds: Iterable[CustomKind], known: Registry[CustomKind], settings: Settings, objects: Objects
+) -> tuple[list[Audited], list[str], dict[str, str]]:
+    """Review the stored jobs of kinds; also return which kinds are not installed, and why others cannot be listed."""
+    found, missing, faults = list[Audited](), list[str](), dict[str, str]()
+    for kind in kinds:
+        typed = {"apiVersion": kind.gvk.api_version, "kind": kind.kind}  # items of a list may lack these
+        review = partial(audit, kind, kinds=known, settings=settings, objects=objects)
+        try:
+            async for page in client.pages(Resource.parse(jobs_of(kind))):
+                documents = ({**typed, **job} for job in page.items)
+                found += await asyncio.to_thread(list, map(review, documents))  # the event loop serves others
+        except (ApiError, OSError, TimeoutError) as error:
+            if isinstance(error, ApiError) and error.absent:
+                missing.append(kind.qualified_plural)
+            else:
+                faults[kind.qualified_plural] = str(error) or type(error).__qualname__
+    return found, missing, faults
 
 
 def by_rule(audits: Iterable[Audited]) -> Mapping[str, int]:

@@ -182,11 +182,13 @@ async def rotate_once(
     return await rotation.run(patience)
 
 
-async def status_of(client: Client, scope: RotationScope, settings: RotationSettings) -> dict[str, Any]:
-    """Return a report, and change nothing."""
+async def status_of(
+    client: Client, scope: RotationScope, settings: RotationSettings, *, probing: bool = True
+) -> dict[str, Any]:
+    """Return a report, and change nothing. Without `probing`, it does not say what servers serve."""
     used = places(client, scope)
     observed = await Rotation(used, settings).observe()
-    return report(observed, await used.probe.look(), settings)
+    return report(observed, await used.probe.look() if probing else None, settings)
 
 
 async def keep(client: Client, scope: RotationScope, settings: RotationSettings, leader: LeaderSettings) -> None:

@@ -68,6 +68,12 @@ class Answer:
     message: str
     causes: Sequence[Cause] = ()
 
+    def to_json(self, seen: ClusterSnapshot) -> dict[str, Any]:
+        """Return it as JSON, with what could not be read."""
+        skipped = [{"what": what, "why": why} for why, parts in seen.not_checked().items() for what in parts]
+        causes = [cause._asdict() for cause in self.causes]
+        return {"job": self.job, "state": self.state, "message": self.message, "causes": causes, "notLookedAt": skipped}
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -138,13 +144,13 @@ def explain(situation: Situation) -> Answer:
     words += [status.get("phase"), mapping(status.get("state")).get("phase")]
     end = subject.runner.end_phase(status) if subject else next((word for word in words if word in _ENDED), None)
     if end:
-        return Answer(job, "has ended", ": ".join(filter(None, (end, _message(status)))))
+        return Answer(job, "has ended", ": ".join(filter(None, (end, message_of(status)))))
     phases = [PodSeen(pod, 0).phase for pod in situation.observed.pods]
     message = f"{phases.count('Running')} of {len(phases)} pods run"
     runs = "Running" in phases and "Pending" not in phases
     if subject and sight:
         progress = progress_of(subject, sight)
-        runs, message = progress.phase is RunPhase.RUNNING, _message(status) or progress.message
+        runs, message = progress.phase is RunPhase.RUNNING, message_of(status) or progress.message
     causes: dict[tuple[Topic, str], Cause] = {}
     for cause in _causes(situation):
         key, fix = (cause.topic, cause.what), cause.fix or _FIXES.get(cause.topic, "")
@@ -170,7 +176,7 @@ def _of_job(situation: Situation) -> Iterator[Cause]:
     names = {text(metadata_of(lease).get("name")): lease for lease in situation.seen.all(LEASES, situation.home) or ()}
     held = next((name for name in names if name.endswith("-runner")), "")
     created = moment(metadata.get("creationTimestamp")) or LONG_AGO
-    queue, message = text(labels_of(document).get(KUEUE_QUEUE)), _message(status)
+    queue, message = text(labels_of(document).get(KUEUE_QUEUE)), message_of(status)
     taken_up = status or observed.pods or later(created, GRACE) > observed.now
     if (is_run(document) or (subject and not taken_up)) and held and not holder(names[held], observed.now):
         what = f"jobgate's runner is not running: nobody holds Lease {situation.home}/{held}"
@@ -299,7 +305,7 @@ def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[C
             yield Cause(Topic.ORDER, f"task {name} waits for {joined}")
 
 
-def _message(status: Mapping[str, Any]) -> str:
+def message_of(status: Mapping[str, Any]) -> str:
     """Return the message of the newest condition of a job that holds, or of its state."""
     conditions = [entry for _, entry in objects(status.get("conditions")) if entry.get("status") == "True"]
     texts = [*(entry.get("message") for entry in reversed(conditions)), mapping(status.get("state")).get("message")]

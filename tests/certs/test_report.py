@@ -63,6 +63,14 @@ async def test_a_server_with_another_certificate_is_a_problem() -> None:
     await world.rotation().run(timedelta(seconds=320))
     status = await read_report(world)
     assert status["generation"] == 2
+    assert [(each["number"], each["state"]) for each in status["generations"]] == [(2, "served")]
+    assert [(stage["name"], stage["time"] is not None) for stage in status["stages"]] == [
+        ("trusted", False),  # the stamp is removed when the generation is promoted
+        ("promoted", True),
+        ("verified", False),
+    ]
+    unreached = report(await Rotation(world.places(), SETTINGS).observe(), None, SETTINGS)
+    assert (unreached["problems"], unreached["served"]) == ([], [])
     assert status["problems"] == [
         "1 of 2 servers do not serve the current certificate: 10.0.0.1:9443 (another certificate)"
     ]

@@ -331,38 +331,32 @@ def test_a_limit_that_is_none_is_an_error(written: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "limits", "workers", "kept", "needed"),
+    ("memory", "limits", "kept", "needed"),
     [
-        ("512", Limits(), 1, 0, None),
-        ("511", Limits(), 1, 0, 512),
-        ("1023", Limits(), 2, 0, 1024),
-        ("512", Limits(buffered=65 * MIB), 1, 0, 513),
-        ("573", Limits(in_flight=2000), 1, 0, 575),
-        ("575", Limits(in_flight=2000), 1, 0, None),
-        ("512", Limits(body=8 * MIB), 1, 0, 532),
-        ("512", Limits(), 1, 10, 528),
-        ("", Limits(), 64, 0, None),
+        ("512", Limits(), 0, None),
+        ("511", Limits(), 0, 512),
+        ("512", Limits(buffered=65 * MIB), 0, 513),
+        ("573", Limits(in_flight=2000), 0, 575),
+        ("575", Limits(in_flight=2000), 0, None),
+        ("512", Limits(body=8 * MIB), 0, 532),
+        ("512", Limits(), 10, 528),
+        ("", Limits(), 0, None),
     ],
 )
 def test_the_server_warns_of_a_memory_limit_below_its_bounds(
-    memory: str, limits: Limits, workers: int, kept: int, needed: int | None,
+    memory: str, limits: Limits, kept: int, needed: int | None,
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     file = tmp_path / "memory.max"
     file.write_text(f"{int(memory) * MIB}\n" if memory else "max\n")
     monkeypatch.setattr(SERVE, "_MEMORY", file)
-    warn_of_little_memory(limits, workers, kept)
-    expected = f"the memory limit is {memory} MiB, but --limit, --workers and --keep-reviews need {needed} MiB"
+    warn_of_little_memory(limits, kept)
+    expected = f"the memory limit is {memory} MiB, but --limit and --keep-reviews need {needed} MiB"
     assert [expected in message for message in caplog.messages] == [True] * (needed is not None)
 
 
-def test_reviews_are_kept_by_one_worker() -> None:
-    result = CliRunner().invoke(main, ["serve", "--workers=2", "--keep-reviews=10"])
-    assert "--keep-reviews requires --workers 1" in complaint(result)
-
-
-def test_a_wrong_limit_ends_the_server_before_it_starts_workers() -> None:
-    assert "'x' must be one of body" in complaint(CliRunner().invoke(main, ["serve", "--workers=2", "--limit=x=1"]))
+def test_a_wrong_limit_ends_the_server() -> None:
+    assert "'x' must be one of body" in complaint(CliRunner().invoke(main, ["serve", "--limit=x=1"]))
 
 
 def test_a_review_of_an_installation_that_only_warns_allows_and_tells() -> None:

@@ -22,7 +22,7 @@ from jobgate.cluster.client import Client
 from jobgate.console.app import Console
 from jobgate.console.jobs import Jobs
 from jobgate.console.trial import Trial
-from jobgate.installation.workload import SELECTOR
+from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 
@@ -37,19 +37,16 @@ def servers(controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
     with InstalledWebhook(controlplane, folder, ["--keep-reviews=200", "--bind=0.0.0.0"]) as installed_webhook:
         api = controlplane.client
         manifests = list(yaml.safe_load_all(jobgate("manifests", "--keep-reviews=200", "--no-crd")))
-        own = [item for item in manifests if item["metadata"]["name"].startswith("jobgate-console")]
-        api.post("/api/v1/namespaces", {"metadata": {"name": SYSTEM}})
-        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": own})
-        controlplane.kubectl("apply", "-f", "-", input=text)
         (deployment,) = (
             item for item in manifests if item["kind"] == "Deployment" and "webhook" in item["metadata"]["name"]
         )
-        spec = deployment["spec"]["template"]["spec"] | {"serviceAccountName": "default"}
+        spec = deployment["spec"]["template"]["spec"]
         spec["containers"][0]["args"] = ["serve", f"--health-port={installed_webhook.health_port}"]
         spec.pop("priorityClassName", None)
         pod = {"metadata": {"name": "server-0", "labels": SELECTOR}, "spec": spec}
         path = f"/api/v1/namespaces/{SYSTEM}/pods"
-        api.post(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts", {"metadata": {"name": "default"}})
+        for account in (ACCOUNT, "default"):
+            api.post(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts", {"metadata": {"name": account}})
         status, answer = api.post(path, pod)
         assert status in {201, 409}, answer
         address = own_address()

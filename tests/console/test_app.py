@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 import pytest
@@ -33,6 +32,12 @@ class NoCluster:
 
     def labelled(self, selector: str, namespace: str = "") -> "NoCluster":
         return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
 
     async def list(self, resource: Any) -> Any:
         raise ApiError(403, "Forbidden")
@@ -65,17 +70,13 @@ REFUSED: list[tuple[str, str, dict[str, str], Any, int, str]] = [
     ("GET", "/api/about", {}, None, 401, "a token is required"),
     ("GET", "/api/about", {"Authorization": "Bearer other"}, None, 401, "not the token"),
     ("GET", "/api/about", {"Authorization": "Basic secret"}, None, 401, "a token is required"),
+    ("GET", "/api/about", {"Authorization": "Bearer caf\u00e9"}, None, 401, "a token is required"),
     ("GET", "/api/reviews/stream", {}, None, 401, "a token is required"),
     ("POST", "/api/try", JSON, {}, 401, "a token is required"),
     ("GET", "/api/about", {**TOKEN, "Host": "evil.example"}, None, 421, "not called by this name"),
     ("GET", "/", {"Host": "evil.example:80"}, None, 421, "not called by this name"),
     ("GET", "/", {"Host": "127.0.0.1.evil.example"}, None, 421, "not called by this name"),
-    ("POST", "/api/try", {**TOKEN, **JSON, "Origin": "https://evil.example"}, {}, 403, "only the page"),
-    ("POST", "/api/try", {**TOKEN, **JSON, "Origin": "null"}, {}, 403, "only the page"),
-    ("POST", "/api/try", {**TOKEN, **JSON, "Sec-Fetch-Site": "cross-site"}, {}, 403, "only the page"),
-    ("POST", "/api/try", {**TOKEN, "Content-Type": "text/plain"}, "{}", 415, "application/json"),
-    ("POST", "/api/try", {**TOKEN, **JSON}, "no json", 400, "must be JSON"),
-    ("POST", "/api/try", {**TOKEN, **JSON}, "[]", 400, "must be an object"),
+    ("POST", "/api/try", {**TOKEN, **JSON}, "no json", 400, "line 1"),
     ("POST", "/api/try", {**TOKEN, **JSON}, {"yaml": "x" * (BYTES + 1)}, 413, "at most 256 KiB"),
     ("POST", "/api/try", {**TOKEN, **JSON}, {"yaml": "x" * (3 * BYTES)}, 413, ""),
     ("POST", "/api/about", {**TOKEN, **JSON}, {}, 405, ""),
@@ -85,12 +86,11 @@ REFUSED: list[tuple[str, str, dict[str, str], Any, int, str]] = [
     ("GET", "/api/reviews?limit=%C2%B2", TOKEN, None, 400, "limit must be a whole number"),
     ("GET", "/api/jobs/nothing/default/x", TOKEN, None, 404, "no kind"),
     ("GET", "/api/jobs/dijobs.diengine.opendilab.org/default/x", TOKEN, None, 403, "you may not list"),
-    ("GET", "/api/schemas/0123456789abcdef", TOKEN, None, 404, "no such schema"),
+    ("GET", "/api/schemas/nothing.json", TOKEN, None, 404, "no such schema"),
     ("GET", "/static/../app.py", {}, None, 404, ""),
-    ("GET", "/static/%2e%2e/app.py", {}, None, 404, "no such file"),
-    ("GET", "/static/..%2f..%2fapi.py", {}, None, 404, "no such file"),
-    ("GET", "/static/.hidden.js", {}, None, 404, "no such file"),
-    ("GET", "/static/code.py", {}, None, 404, "no such file"),
+    ("GET", "/static/%2e%2e/app.py", {}, None, 404, ""),
+    ("GET", "/static/..%2f..%2fapi.py", {}, None, 404, ""),
+    ("GET", "/static/vendor", {}, None, 403, ""),
 ]
 
 
@@ -116,41 +116,45 @@ async def test_it_may_be_called_by_names_of_loopback_on_any_port(console: Opened
         assert answer.status == 200
 
 
-async def test_every_answer_has_the_headers_of_security(
-    console: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_every_answer_has_the_headers_of_security(console: Opened) -> None:
     session, url, _ = console
-    monkeypatch.setattr(app_module, "PAGE", tmp_path)
-    (tmp_path / "index.html").write_text("<p>page")
-    (tmp_path / "page.js").write_text("1")
     media = {
         "/": "text/html",
-        "/static/page.js": "text/javascript",
+        "/static/main.js": "javascript",
+        "/static/style.css": "text/css",
+        "/static/icon.svg": "image/svg+xml",
         "/api/about": "application/json",
         "/x": "application/json",
     }
     for path, content_type in media.items():
         async with session.get(url + path, headers=TOKEN) as answer:
-            assert answer.content_type == content_type
+            assert content_type in answer.content_type
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
             assert answer.headers["Referrer-Policy"] == "no-referrer"
             policy = answer.headers["Content-Security-Policy"]
             assert "default-src 'none'; script-src 'self'; style-src 'self';" in policy
             assert "unsafe" not in policy
             assert "connect-src 'self'" in policy
-            assert answer.headers["Cache-Control"] == ("no-cache" if path in {"/", "/static/page.js"} else "no-store")
-    (tmp_path / "link.js").symlink_to(Path(__file__))
-    async with session.get(f"{url}/static/link.js") as answer:
+            assert answer.headers["Cache-Control"] == ("no-store" if content_type == "application/json" else "no-cache")
+    async with session.get(f"{url}/static/nothing.js") as answer:
         assert answer.status == 404
 
 
-async def test_schemas_are_named_by_their_content_and_cached(console: Opened) -> None:
+async def test_a_stream_reports_reviews_that_a_server_dropped(console: Opened) -> None:
+    session, url, shown = console
+    async with session.get(f"{url}/api/reviews/stream?after=1", headers=TOKEN) as answer, asyncio.timeout(5):
+        assert (await answer.content.readline()) == b"event: replicas\n"
+        shown.store.miss()
+        while (line := await answer.content.readline()) != b"event: missed\n":
+            assert line, "the stream has ended"
+
+
+async def test_schemas_are_those_of_the_kinds(console: Opened) -> None:
     session, url, _ = console
     async with session.get(f"{url}/api/schemas", headers=TOKEN) as answer:
         kinds = {kind["kind"]: kind["url"] for kind in (await answer.json())["kinds"]}
     assert {"DIJob", "TorchJob", "MxJob"} <= kinds.keys()
     async with session.get(url + kinds["DIJob"], headers=TOKEN) as answer:
-        assert "immutable" in answer.headers["Cache-Control"]
         assert (await answer.json())["properties"]["kind"]["enum"] == ["DIJob"]
 
 
@@ -158,8 +162,8 @@ async def test_a_trial_that_takes_long_ends_and_holds_nobody(console: Opened, mo
     session, url, _ = console
     monkeypatch.setattr(app_module, "TRIAL", 0.1)
     monkeypatch.setattr(Trial, "review", lambda *_: time.sleep(0.5))
-    asked = [session.post(f"{url}/api/try", headers=TOKEN, json={"yaml": "a: b"}) for _ in range(4)]
+    asked = [session.post(f"{url}/api/try", headers=TOKEN, json={"yaml": "a: b"}) for _ in range(6)]
     codes = sorted([answer.status for answer in await asyncio.gather(*asked)])
-    assert codes == [429, 429, 503, 503]
+    assert codes == [429, 429, 503, 503, 503, 503]
     async with session.get(f"{url}/api/about", headers=TOKEN) as answer:
         assert answer.status == 200

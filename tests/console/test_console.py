@@ -3,6 +3,8 @@
 import asyncio
 import base64
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from certs import issue_generation, service_names
 from controlplane.client import ClusterApi
@@ -18,6 +21,8 @@ from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlane
 from controlplane.rights import SYSTEM
 from controlplane.webhook import InstalledWebhook
+from jobgate.cli import main
+from jobgate.installation.workload import SELECTOR
 from tests.console.conftest import SECRET, Browser, grant
 from tests.e2e.cluster import DIJOBS, User
 
@@ -137,7 +142,8 @@ async def test_in_a_cluster_each_caller_has_rights_of_their_own(
     assert (await page.get(f"/api/jobs/{DIJOBS}/{other}/job"))[0] == 403
     health = (await page.get("/api/health"))[1]
     assert health["certificates"] is None
-    assert any("metrics of server-0" in problem for problem in health["problems"])
+    assert (health["replicas"], reviews["replicas"]) == (None, [])
+    assert any("you may not list pods in namespace jobgate-system" in problem for problem in health["problems"])
     for path in ("/api/audit", "/api/doctor"):
         answered = await page.post(path, {"namespace": other})
         assert other not in json.dumps(answered).replace(f'"{other}"', "", 0) or answered[0] in {403, 404}
@@ -216,7 +222,8 @@ async def test_a_job_is_a_graph_that_follows_its_pods(
                 if job["tasks"][0]["state"] == "running":
                     break
             async for _, content in rows:
-                if any(row["name"] == "graph" and row["ready"] == 1 for row in content.get("changed", [])):
+                listed = (await page.get("/api/jobs?q=graph"))[1]["items"]
+                if content["reload"] and any(row["ready"] == 1 for row in listed):
                     break
         assert job["tasks"][0]["pods"] == {"Running": 1}
         assert [pod["task"] for pod in job["pods"]] == ["learner"]
@@ -255,6 +262,58 @@ async def test_health_has_replicas_latency_and_caches(
     status, doctor = await page.post("/api/doctor", {})
     assert status == 200, doctor
     assert "dijobs.diengine.opendilab.org" in doctor["kinds"]
+
+
+async def test_a_server_outside_the_cluster_is_read_at_its_address(
+    servers: InstalledWebhook, controlplane: ControlPlane, open_console: Open, cluster_api: ClusterApi
+) -> None:
+    user, address = User(controlplane, new_namespace(cluster_api)), f"http://127.0.0.1:{servers.health_port}"
+    nobody = "http://127.0.0.1:9"
+    page: Browser = await open_console(controlplane.kubeconfig, addresses=(address, nobody))
+    assert not user.create(dijob("bad", image=7))[0]
+    seen = await page.until(
+        "/api/reviews", lambda content: user.namespace in {_["namespace"] for _ in content["items"]}
+    )
+    states = {each["name"]: each["state"] for each in seen["replicas"]}
+    assert states == {address: "streaming", nobody: "unreachable"}
+    health = (await page.get("/api/health"))[1]
+    assert [(each["name"], each["ready"]) for each in health["replicas"]] == [(address, True), (nobody, False)]
+    assert health["latency"]["count"] > 0
+
+
+async def test_a_pod_that_only_has_the_labels_of_a_server_is_not_read(
+    servers: InstalledWebhook, controlplane: ControlPlane, open_console: Open, cluster_api: ClusterApi
+) -> None:
+    pods = f"/api/v1/namespaces/{SYSTEM}/pods"
+    spec = cluster_api.get(f"{pods}/server-0")[1]["spec"] | dict.fromkeys(
+        ("serviceAccount", "serviceAccountName"), "default"
+    )
+    status, answer = cluster_api.post(pods, {"metadata": {"name": "forged", "labels": SELECTOR}, "spec": spec})
+    assert status == 201, answer["message"]
+    running = {"status": {"phase": "Running", "podIP": "192.0.2.1", "podIPs": [{"ip": "192.0.2.1"}]}}
+    assert cluster_api.patch(f"{pods}/forged/status", running)[0] == 200
+    page: Browser = await open_console(controlplane.kubeconfig)
+    seen = await page.until("/api/reviews", lambda content: content["replicas"])
+    assert {each["name"] for each in seen["replicas"]} == {"server-0"}
+    other: Browser = await open_console(controlplane.kubeconfig, name="other", namespace="other-system")
+    about = await other.until("/api/about", lambda content: content["problems"])
+    assert about["problems"] == ["no server runs in namespace other-system"]
+    cluster_api.delete(f"{pods}/forged?gracePeriodSeconds=0")
+
+
+def test_a_console_for_many_needs_an_account_with_a_token(controlplane: ControlPlane) -> None:
+    config = controlplane.kubeconfig_for("eve")
+    assert "client-certificate" in config.read_text()
+    command = [sys.executable, "-m", "jobgate", "console", "--in-cluster", "--kubeconfig", str(config)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 2
+    assert "--in-cluster needs an account with a token" in ended.stderr
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8080", "ftp://a:1", "http://a/path", "http://"])
+def test_an_address_of_a_server_is_checked(address: str) -> None:
+    ended = CliRunner().invoke(main, ["console", "--server", address])
+    assert (ended.exit_code, "must be http://HOST:PORT" in ended.output) == (2, True)
 
 
 @pytest.mark.parametrize(

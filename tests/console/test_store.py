@@ -33,3 +33,19 @@ def test_any_shape_is_kept_and_counted(review: dict[str, Any]) -> None:
     store.add("a", {**REVIEW, **review})
     assert orjson.dumps(store._kept[0].light)
     assert orjson.dumps(by_rule([*store._kept]))
+
+
+class Anyone:
+    """A caller who may see everything."""
+
+    async def visible(self, places: set[Any]) -> set[Any]:
+        return places
+
+
+@pytest.mark.parametrize("steps", [[["a"]], [{}], "a", None], ids=str)
+async def test_findings_with_any_steps_are_shown(steps: Any) -> None:
+    store, caller = ReviewStore({}), Anyone()
+    store.add("a", {**REVIEW, "object": {"a": 1}, "causes": [{"rule": "r", "steps": steps}], "patch": [1, {"op": "x"}]})
+    shown = await store.one(caller, store.last)  # type: ignore[arg-type]
+    assert shown is not None
+    assert [(cause["line"], cause["column"]) for cause in shown["causes"]] == [(0, 0)]

@@ -391,6 +391,34 @@ FAULTS: Mapping[str, Planted] = {
 }  # fmt: skip
 
 
+_DIJOBS = f"jobgate.{DIJOBS}"
+
+
+def left(name: str) -> Plant:
+    """Leave a policy and its binding of an installation with another name."""
+
+    def plant(world: World) -> None:
+        for kind in ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"):
+            policy = deepcopy(world.get(kind, f"jobgate.{MXJOBS}"))
+            policy["metadata"]["name"] = f"{name}.{MXJOBS}"
+            policy["metadata"]["labels"] |= {"app.kubernetes.io/instance": name}
+            world.put(policy)
+
+    return plant
+
+
+#: Faults of an installation with policies of kinds, where MxJobs have the failure policy Ignore.
+POLICY_FAULTS: Mapping[str, Planted] = {
+    "no policy sets the defaults": Planted("defaults-policy-missing", f"policies/{_DIJOBS}: not found", gone("MutatingAdmissionPolicy", _DIJOBS)),
+    "the policy with defaults is not bound": Planted("defaults-policy-missing", f"policybindings/{_DIJOBS}: not found", gone("MutatingAdmissionPolicyBinding", _DIJOBS), round=Round.FIRST),
+    "the policy with defaults sets nothing": Planted("defaults-policy-missing", 'jsonPatch.expression is "[]"', field("MutatingAdmissionPolicy", _DIJOBS, "", "spec mutations 0 jsonPatch expression", "[]")),
+    "the policy with rules is not bound": Planted("admission-policy-missing", "not found", gone("ValidatingAdmissionPolicyBinding", f"jobgate.{MXJOBS}")),
+    "the policy with rules leaves some out": Planted("admission-policy-missing", "excludeResourceRules", field("ValidatingAdmissionPolicy", f"jobgate.{MXJOBS}", "", "spec matchConstraints excludeResourceRules", [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}])),
+    "a guard is bound to some namespaces": Planted("admission-policy-missing", "spec.matchResources", field("ValidatingAdmissionPolicyBinding", CONTROLLER, "", "spec matchResources", {"namespaceSelector": {"matchLabels": {"a": "b"}}, "objectSelector": {}, "matchPolicy": "Equivalent"}), round=Round.FIRST),
+    "policies of a removed installation": Planted("admission-policy-left", "no installation has it", left("canary"), round=Round.FIRST),
+}  # fmt: skip
+
+
 def of_round(round_: Round) -> dict[str, Planted]:
     """Return the faults that are planted together in a round."""
     return {sentence: planted for sentence, planted in FAULTS.items() if planted.round is round_}

@@ -10,10 +10,10 @@ import pytest
 from jobgate.cluster.endpoints import SERVICES, SLICES
 from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import CATALOGUE, Severity
-from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, Permission, Ref
-from jobgate.installation.installation import RotationMode
+from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, POLICIES, Permission, Ref
+from jobgate.installation.installation import LABELS, RotationMode
 from tests.doctor import faults
-from tests.doctor.faults import FAULTS
+from tests.doctor.faults import FAULTS, MXJOBS, POLICY_FAULTS
 from tests.doctor.world import (
     DIJOBS,
     KINDS,
@@ -59,6 +59,8 @@ def ids(world: World, **given: Any) -> list[str]:
         {"secrets_in": ("default", SYSTEM)},
         {"service_port": 8443, "target_port": 10250, "health_port": 8081},
         {"secret": "another-name"},
+        {"policies": True},
+        {"policies": True, "crds": False},
     ],
     ids=repr,
 )
@@ -141,6 +143,49 @@ def test_a_planted_fault_is_found_and_nothing_else(world: World, sentence: str) 
     assert planted.says in " ".join(f"{one.where}: {one.what}" for one in found)
 
 
+@pytest.fixture(scope="module")
+def with_policies() -> World:
+    return sound(NOW, policies=True, failure_policies={MXJOBS: "Ignore"})
+
+
+@pytest.mark.parametrize("sentence", POLICY_FAULTS)
+def test_a_fault_of_admission_policies_is_found_and_nothing_else(with_policies: World, sentence: str) -> None:
+    world, planted = with_policies.copy(), POLICY_FAULTS[sentence]
+    given = {"failure_policies": {MXJOBS: "Ignore"}}
+    assert world.diagnosed(**given) == []
+    planted.plant(world)
+    found = world.diagnosed(**given)
+    assert {one.id for one in found} == {planted.id}
+    assert planted.says in " ".join(f"{one.where}: {one.what}" for one in found)
+
+
+def test_policies_of_another_installation_that_is_there_are_no_fault(with_policies: World) -> None:
+    world = with_policies.copy()
+    POLICY_FAULTS["policies of a removed installation"].plant(world)
+    canary = {"name": "canary", "labels": LABELS}
+    world.put({"kind": "MutatingWebhookConfiguration", "metadata": canary, "webhooks": []})
+    assert ids(world, failure_policies={MXJOBS: "Ignore"}) == []
+    # Nor if the configurations of others may not be listed.
+    world.remove("MutatingWebhookConfiguration", "canary")
+    assert ids(world, failure_policies={MXJOBS: "Ignore"}) == ["admission-policy-left"] * 2
+    world.unseen[Ref(CONFIGURATIONS[0])] = LACKS
+    assert ids(world, failure_policies={MXJOBS: "Ignore"}) == []
+
+
+def test_policies_that_an_installation_does_not_have_any_more_are_left_over(with_policies: World) -> None:
+    """The rules of MxJobs, which are checked by the webhook again."""
+    world = with_policies.copy()
+    for entry in world.entries():
+        entry["failurePolicy"] = "Fail"
+    assert ids(world) == ["admission-policy-left"] * 2
+
+
+def test_what_lacks_a_policy_is_an_error_only_where_the_webhook_leaves_defaults_to_it() -> None:
+    world = sound(NOW, policies=True, crds=False)
+    POLICY_FAULTS["no policy sets the defaults"].plant(world)
+    assert ids(world) == ["admission-policy-missing"]
+
+
 @pytest.mark.parametrize("round_", faults.Round)
 def test_no_fault_of_a_round_hides_another(recorded: World, round_: faults.Round) -> None:
     together, result = recorded.copy(), []
@@ -156,6 +201,7 @@ def test_every_fault_of_the_catalogue_is_planted_and_has_one_id() -> None:
     catalogue = [fault.id for family in CATALOGUE.values() for fault in family]
     assert [name for name, count in Counter(catalogue).items() if count > 1] == []
     elsewhere = {
+        *(one.id for one in POLICY_FAULTS.values()),
         "kueue-discovered",
         "not-installed",
         "certificate-expired",
@@ -266,7 +312,7 @@ def test_a_fault_in_what_cannot_be_looked_at_is_not_made_up(world: World, senten
         if ref.resource not in CONFIGURATIONS:
             world.unseen[ref] = LACKS
     world.unseen |= {Ref(one, "", SYSTEM): LACKS for one in (PODS, SLICES)}
-    world.unseen[Ref(NAMESPACES)] = LACKS
+    world.unseen |= {Ref(one): LACKS for one in (NAMESPACES, *POLICIES.values())}
     world.rights_unseen = LACKS
     found = {one.id for one in world.diagnosed()}
     # Without the namespaces it is not distinguishable from a selector that leaves out some.

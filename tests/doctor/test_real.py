@@ -34,7 +34,7 @@ from jobgate.doctor import FoundFault, diagnose
 from jobgate.doctor.look import ServerAccess, look
 from jobgate.doctor.observed import NAMESPACES, ClusterSnapshot, Ref
 from tests.configured.crds import crd
-from tests.doctor.faults import FAULTS, Round, of_round
+from tests.doctor.faults import FAULTS, POLICY_FAULTS, Round, of_round
 from tests.doctor.test_kinds import DESCRIBED
 from tests.doctor.world import KINDS, SYSTEM, TEAM, World, sound
 
@@ -72,7 +72,8 @@ class Installed:
         self.plane, self.api = plane, api
         # So that nothing sound expires before the tests are over.
         entries = read_entries(DESCRIBED, "training.yaml")
-        self.world = sound(datetime.now(UTC), lease_seconds=3600, described=installable(kinds_of(entries)))
+        described = installable(kinds_of(entries))
+        self.world = sound(datetime.now(UTC), lease_seconds=3600, described=described, policies=True)
         self.world.put(*map(crd, entries))
         self.server = Server(folder)
         self.server.serve(self.world.current)
@@ -200,6 +201,21 @@ def test_planted_faults_are_found_and_nothing_else(installed: Installed, round_:
     finally:
         installed.change(world, installed.world)
         installed.server.serve(installed.world.current)
+
+
+def test_faults_of_admission_policies_are_found(installed: Installed) -> None:
+    world = installed.world.copy()
+    named = [planted for planted in POLICY_FAULTS.values() if planted.round]
+    for planted in named:
+        planted.plant(world)
+    installed.change(installed.world, world)
+    try:
+        found = installed.look()[0]
+    finally:
+        installed.change(world, installed.world)
+    result = " ".join(f"{one.where}: {one.what}" for one in found)
+    assert {one.id for one in found} == {planted.id for planted in named}
+    assert [planted.says for planted in named if planted.says not in result] == []
 
 
 def test_the_command_tells_a_sound_installation_and_a_fault(installed: Installed) -> None:

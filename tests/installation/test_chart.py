@@ -58,7 +58,6 @@ _CHOSEN: dict[str, dict[str, Any]] = {
         "monitor_labels": {"release": "prometheus"},
     },
     "bounds of the server": {
-        "workers": 3,
         "limits": {"body": 9_000_001, "buffered": 123_456_789, "small": 100_000, "in-flight": 700},
         "resources": {"webhook": {"limits": {"cpu": 2}}},
     },
@@ -184,7 +183,6 @@ def test_null_removes_the_memory_limit(helm: Path, limits: Any) -> None:
         ({"replicas": 0}, "replicas"),
         ({"limits": {"body": None}}, "body"),
         ({"limits": {"review-time": 2}}, "review-time"),
-        ({"workers": 2, "keepReviews": 9}, "not"),
         ({"replica": 3}, "replica"),
         ({"kinds": {"dijob": False}}, "dijob"),
         ({"rotation": "never"}, "rotation"),

@@ -60,7 +60,6 @@ def test_without_a_kind_there_is_nothing_to_install() -> None:
         ({"plugins": {"shh": False}}, "'shh' is not a known plugin"),
         ({"ca_bundle": b"PEM"}, "caBundle requires rotation none"),
         ({"replicas": 0}, "greater than or equal to 1"),
-        ({"workers": 2, "keep_reviews": 9}, "keepReviews requires workers 1"),
         ({"name": "canary"}, "installation canary needs a namespace of its own, for example canary-system"),
         (
             {"object_selector": {"matchLabels": {"a": "b"}}, "run": (NAMES[0],)},

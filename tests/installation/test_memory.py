@@ -35,12 +35,11 @@ def test_the_limits_of_an_installation_are_those_of_the_server() -> None:
     ("choices", "memory"),
     [
         ({}, 512),
-        ({"workers": 3}, 3 * 512),
         ({"limits": {"body": 10 * MIB}}, 512 + 60),
         ({"limits": {"buffered": 100 * MIB}}, 512 + 36),
         ({"limits": {"small": 128 * 1024, "in-flight": 2001}}, 512 + 188),
         ({"keep_reviews": 5}, 512 + 16),
-        ({"workers": 2, "limits": {"body": MIB, "buffered": 8 * MIB, "in-flight": 100}}, 2 * 512 - 464),
+        ({"limits": {"body": MIB, "buffered": 8 * MIB, "in-flight": 100}}, 512 - 232),
     ],
 )
 def test_the_default_is_the_least_of_which_the_server_does_not_warn(
@@ -58,7 +57,7 @@ def test_the_default_is_the_least_of_which_the_server_does_not_warn(
     for bytes_, warns in ((memory * MIB, False), (memory * MIB - 1, True)):
         (tmp_path / "memory.max").write_text(str(bytes_))
         caplog.clear()
-        SERVE.warn_of_little_memory(limits_of(given["limit"]), given["workers"], given["keep_reviews"])
+        SERVE.warn_of_little_memory(limits_of(given["limit"]), given["keep_reviews"])
         assert [f"need {memory} MiB" in message for message in caplog.messages] == [True] * warns
 
 
@@ -67,13 +66,13 @@ def test_the_default_is_the_least_of_which_the_server_does_not_warn(
     [
         ({"limits": {"memory": "300Mi"}}, {"memory": "300Mi"}),
         ({"limits": {"memory": 5e8}}, {"memory": 5e8}),
-        ({"limits": {"cpu": 2}}, {"cpu": 2, "memory": "1024Mi"}),
+        ({"limits": {"cpu": 2}}, {"cpu": 2, "memory": "512Mi"}),
         ({"limits": {"memory": None}}, {}),
         ({"limits": None}, None),
-        ({"requests": {"cpu": "1"}}, {"memory": "1024Mi"}),
+        ({"requests": {"cpu": "1"}}, {"memory": "512Mi"}),
     ],
 )
 def test_a_limit_that_is_set_wins(resources: dict[str, Any], limits: dict[str, Any] | None) -> None:
-    rendered = container(workers=2, resources={"webhook": resources})["resources"]
+    rendered = container(resources={"webhook": resources})["resources"]
     assert rendered.get("limits") == limits
     assert rendered["requests"]["memory"] == "128Mi"

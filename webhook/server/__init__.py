@@ -1,6 +1,6 @@
 """The TLS server that the API server calls. Needs the extra `server`.
 
-- `run`: the life of a server: listen, serve, drain; `workers`: several processes on one port
+- `run`: the life of a server: listen, serve, drain
 - `listener`, `connections`, `limits`: which connections are accepted, and what one client can hold at most
 - `session`: TLS; `certificates`, `candidate`, `files`: the served certificate
 - `connection`, `reader`: HTTP; `body`, `answer`: the bytes that are read and written

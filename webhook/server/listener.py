@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
@@ -22,6 +24,8 @@ BATCH = 16
 PAUSE, LOG_PERIOD = 1.0, 10.0
 #: Most open files that a server can use. Some systems allow a thousand million.
 FILES = 64 * 1024
+#: The environment variable with the file descriptors of inherited sockets.
+VARIABLE = "WEBHOOK_SOCKETS"
 #: Open files reserved for other uses than connections: probes, certificates, the client of the API server.
 RESERVE = 256
 
@@ -44,13 +48,19 @@ class Sockets(NamedTuple):
     plain: socket.socket
 
     def ports(self) -> dict[str, int]:
-        """Return their ports, as fields of the log; 0 for a Unix socket."""
-        return {"port": _port(self.admission), "healthPort": _port(self.plain)}
+        """Return their ports, as fields of the log."""
+        return {"port": self.admission.getsockname()[1], "healthPort": self.plain.getsockname()[1]}
 
 
-def _port(listens: socket.socket) -> int:
-    name = listens.getsockname()
-    return int(name[1]) if isinstance(name, tuple) else 0
+def inherited() -> Sockets | None:
+    """Return the sockets that the parent of this process has passed on, or None."""
+    numbers = os.environ.get(VARIABLE)
+    return Sockets(*(socket.socket(fileno=int(number)) for number in numbers.split(","))) if numbers else None
+
+
+def stop_with_parent(stop: asyncio.Event) -> None:
+    """Set `stop` once the parent of this process has ended: the parent holds the other end of standard input."""
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
 
 
 @contextmanager
@@ -144,7 +154,7 @@ class Listener:
                 self._loop.call_later(PAUSE, self._resume)
                 self._refuse(error.strerror or "no files")
                 return
-            address = str(peer[0]) if peer else ""  # a Unix socket
+            address = str(peer[0])
             if not self._connections.admit(address, self._loop.time()):
                 accepted.close()
                 self._refuse("too many connections")

@@ -21,9 +21,6 @@ logger = logging.getLogger("webhook")
 BATCH_TIME = 0.05
 #: Most bytes of waiting lines. With more, they are written at once.
 BATCH_SIZE = 64 * 1024
-#: Most bytes per write, except for a longer line: PIPE_BUF of POSIX on Linux. Writes up to this size are atomic if
-#: several processes share a pipe.
-ATOMIC = 4096
 
 
 class JSONFormatter(logging.Formatter):
@@ -100,22 +97,11 @@ class BatchHandler(logging.StreamHandler[TextIO]):
         """Write the lines that are kept."""
         with self.lock:  # type: ignore[union-attr]  # every handler has one
             lines, self._lines, self._size = self._lines, [], 0
-            part: list[str] = []
-            size = 0
-            for line in lines:
-                if part and size + len(line) >= ATOMIC:
-                    self._write(part)
-                    part, size = [], 0
-                part.append(line)
-                size += len(line) + 1
-            self._write(part)
-
-    def _write(self, lines: list[str]) -> None:
-        # If the disk is full or the pipe is closed, the lines are lost, but the caller goes on.
-        with suppress(OSError):
-            if lines:
-                self.stream.write("\n".join([*lines, ""]))
-                self.stream.flush()
+            # If the disk is full or the pipe is closed, the lines are lost, but the caller goes on.
+            with suppress(OSError):
+                if lines:
+                    self.stream.write("\n".join([*lines, ""]))
+                    self.stream.flush()
 
 
 def info(message: str, fields: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from tests.webhook.server.wire import MUTATE, VALIDATE, Running, body, head, pos
 from webhook import Cause, Context, Draft, Object, Phase, Registry, Request
 from webhook.rule import rule as as_rule
 from webhook.server import Route
-from webhook.server.log import ATOMIC, BatchHandler, JSONFormatter, logger
+from webhook.server.log import BatchHandler, JSONFormatter, logger
 from webhook.trace import passed_on
 
 # The same on every event loop.
@@ -316,18 +316,6 @@ async def test_lines_are_written_soon_though_no_more_come() -> None:
         handler.handle(record("a"))
         await asyncio.to_thread(handler.handle, record("b"))
         await until(lambda: messages(stream.parts) == ["a", "b"])
-
-
-async def test_no_write_is_so_long_that_those_of_other_processes_mix_with_it() -> None:
-    stream = Written()
-    handler = BatchHandler(stream)
-    with handler.batching():
-        for place in range(500):
-            handler.handle(record(f"{place}", x="y" * (place % 300)))
-    assert messages(stream.parts) == [f"{place}" for place in range(500)]
-    assert len(stream.parts) > 1
-    assert max(len(part) for part in stream.parts) <= ATOMIC
-    assert all(part.endswith("\n") for part in stream.parts)
 
 
 @pytest.mark.parametrize("value", ["é\u2028", "\ud800", 2**70, "\x1b", object(), None])
