@@ -220,7 +220,8 @@ def test_messages_are_not_kept_if_there_are_too_many_values() -> None:
 
 
 WORDS = st.sampled_from(["metadata", "spec", "tasks", "containers", "env", "args", "data", "labels", "name", "x"])
-UNKNOWN = st.text("abcNTYPE_.-", max_size=20).map(lambda text: f"{text}0")
+#: Shorter than a secret.
+UNKNOWN = st.text("abcNTYPE_.-", max_size=6).map(lambda text: f"{text}0")
 #: Without letters that each word of the findings below has.
 CHARACTERS = st.characters(exclude_characters="ei", exclude_categories=["Cs"])
 TEXT = st.text(CHARACTERS, min_size=8, max_size=300).filter(lambda text: len(set(text)) > 4)
