@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from jobgate.console.trial import Trial
+from jobgate.console.commands import Trial
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from tools.page.browser import PHONE, Browser, started
