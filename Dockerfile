@@ -8,8 +8,9 @@ ARG DISTROLESS=python3-debian13:nonroot
 FROM python:${PYTHON}-slim-${DEBIAN} AS build
 WORKDIR /src
 COPY requirements.lock ./
-# Downloads every locked package and checks it by its hash. The next step installs from these files only.
-RUN pip download --require-hashes --dest /wheels --requirement requirements.lock
+# Downloads every locked package and checks it by its hash; the lock has all dependencies. The next step installs from
+# these files only.
+RUN pip download --no-deps --require-hashes --dest /wheels --requirement requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY crdgen crdgen
 COPY packages/crdgen packages/crdgen

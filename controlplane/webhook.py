@@ -92,7 +92,7 @@ class InstalledWebhook:
             f"--ca-bundle={self.folder / 'ca.crt'}",
             f"--service-port={self.port}",
             "--external-name=localhost",
-            *self._run,
+            *self._chosen,
             *self._without,
         )
         # `controlplane.runner` installs the runner's rights. A megabyte of YAML takes seconds without libyaml.
@@ -111,17 +111,20 @@ class InstalledWebhook:
         return self
 
     def _restart(self, settings: Sequence[str]) -> None:
-        port, run = self.port, self._run
+        port, chosen = self.port, self._chosen
         self.stop()
         self._settings = list(settings)
         self._serve(port)
-        if self._run != run:
+        if self._chosen != chosen:
             self.install()  # pods of some kinds are sent to the webhook only if jobgate runs their jobs
         wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
 
     @property
-    def _run(self) -> list[str]:
-        return [flag for flag in self._settings if flag.startswith(("--run=", "--kinds=", "--deny="))]
+    def _chosen(self) -> list[str]:
+        """Flags of both the server and the manifests."""
+        return [
+            flag for flag in self._settings if flag.startswith(("--run=", "--kinds=", "--deny=", "--keep-reviews="))
+        ]
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and return its exit code."""

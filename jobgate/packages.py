@@ -5,6 +5,7 @@ A broken entry point is named, with a warning, and stops no other.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -58,12 +59,19 @@ def may_provide(group: str) -> bool:
 
     Most often none has, and `importlib.metadata` takes a tenth of a short command to tell.
     """
-    folders = [Path(folder) for folder in sys.path]
-    files = (file for folder in folders for file in folder.glob("*-info/entry_points.txt"))
     try:
-        return any(group.encode() in file.read_bytes() for file in files) or any(map(Path.is_file, folders))
+        return any(_mentions(folder or ".", group.encode()) for folder in sys.path)
     except OSError:
         return True
+
+
+def _mentions(folder: str, group: bytes) -> bool:
+    """Return whether a package in a folder of the path has a group; an archive may have any."""
+    if not os.path.isdir(folder):  # noqa: PTH112 - a third of the time of pathlib, in each command
+        return os.path.exists(folder)  # noqa: PTH110
+    with os.scandir(folder) as entries:
+        files = [f"{entry.path}/entry_points.txt" for entry in entries if entry.name.endswith("-info")]
+    return any(group in Path(file).read_bytes() for file in files if os.path.exists(file))  # noqa: PTH110
 
 
 def provided(group: str, wanted: type[T]) -> list[Provided[T]]:

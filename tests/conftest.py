@@ -13,11 +13,11 @@ from tests.missing import allows_missing, lacking
 pytest_plugins = ["controlplane.fixtures"]
 
 
-#: Fixtures of control planes. Tests that use the first ones start first, because they wait longest.
-_PLANES = ("faulty_controlplane", "whole_controlplane", "whole_assets", "controlplane", "assets")
-#: Webhooks that stay on a control plane. The tests that use them come after the others of the control plane, so that
-#: it starts or restarts only once.
-_WEBHOOKS = {"running_webhook", "webhook"}
+#: Fixtures of control planes. Tests that use the first ones start first, because they take longest.
+_PLANES = ("faulty_controlplane", "controlplane", "whole_controlplane", "whole_assets", "assets")
+#: The webhook that runs jobs. Its tests come after those of the other webhook of the same control plane, so that it
+#: restarts only once, and take three quarters of the time of that control plane.
+_RUNNING = "running_webhook"
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -26,16 +26,16 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Run the tests of one file in the same process, so that they share fixtures; those of control planes separately.
+    """Run the tests of one control plane, and those of one file, in the same process, so that they share fixtures.
 
-    A process starts a control plane once, and keeps it for the next file. The marks are set here because xdist reads
-    them as soon as all tests are collected.
+    Those with the runner are spread over all processes, file by file: each process that has time starts a control plane
+    of its own. The marks are set here because xdist reads them as soon as all tests are collected.
     """
     item.add_marker(pytest.mark.xdist_group(_group(item)))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the files that use control planes, because they wait most; sorted by control plane."""
+    """Start with the tests that use control planes, because they wait most; sorted by control plane."""
     fixtures = defaultdict[str, set[str]](set)
     for item in items:
         fixtures[_group(item)].update(_fixtures(item))
@@ -101,12 +101,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _group(item: pytest.Item) -> str:
-    return " ".join([item.nodeid.partition("::")[0], *sorted(_planes(item))])
+    file, plane = item.nodeid.partition("::")[0], min(_planes(item), key=len, default="")
+    return f"{file} {plane}" if _RUNNING in _fixtures(item) else plane or file
 
 
 def _order(fixtures: set[str]) -> tuple[int, bool]:
-    plane = next((place for place, name in enumerate(_PLANES) if name in fixtures), len(_PLANES))
-    return plane, not _WEBHOOKS.isdisjoint(fixtures)
+    place = next((place for place, name in enumerate(_PLANES) if name in fixtures), len(_PLANES))
+    return place, _RUNNING in fixtures
 
 
 def _planes(item: pytest.Item | None) -> set[str]:

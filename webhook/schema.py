@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -11,53 +12,39 @@ from webhook.cause import Cause, Forbidden, Invalid, Required
 from webhook.path import join
 
 
-class Schema(Protocol):
-    """A structural schema, as the API server applies it to the objects of a kind."""
+class Schema(ABC):
+    """What the API server accepts of the objects of a kind. Only `check` has no default."""
 
     def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object without the fields that the schema does not know."""
+        return dict(document)
 
     def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object with the schema's defaults."""
+        return dict(document)
 
-    def crowded(self, document: Mapping[str, Any]) -> bool:
+    def crowded(self, document: Mapping[str, Any]) -> bool:  # noqa: ARG002
         """Tell, without reading them, whether the object has more parts than the schema allows."""
+        return False
 
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Tell, fast, whether the object is known to fit. If not, `check` may still find nothing."""
+        return not self.check(document)
 
     def accepts(self, document: Mapping[str, Any]) -> bool:
         """Tell, fast, whether the object is known to fit, and everything embedded in it, such as pod templates, too."""
+        return self.fits(document)
 
+    @abstractmethod
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the schema rejects in the object."""
 
 
-class ModelSchema:
+class ModelSchema(Schema):
     """What a Pydantic model accepts as the spec. Pruning and defaulting are left to the CRD in the cluster."""
 
     def __init__(self, spec: type[BaseModel]) -> None:
         self._spec = spec
-
-    def prune(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object as it is."""
-        return dict(document)
-
-    def default(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object as it is."""
-        return dict(document)
-
-    def crowded(self, document: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Return False: a model limits nothing before it reads it."""
-        return False
-
-    def fits(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether `check` finds nothing."""
-        return not self.check(document)
-
-    def accepts(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether `check` finds nothing."""
-        return not self.check(document)
 
     def check(self, document: Mapping[str, Any]) -> list[Cause]:
         """Return what the model rejects."""

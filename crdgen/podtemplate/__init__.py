@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
 from crdgen.generate.errors import SchemaError
-from crdgen.generate.tidy import order
 from crdgen.generate.walk import map_children
 from crdgen.markers.types import Replace
 from crdgen.quantities import QUANTITY_SCHEMA
@@ -31,24 +30,24 @@ _SPEC: Final = _ANY | {"required": ["containers"], "properties": {"containers": 
 OPEN: Final[Mapping[str, Any]] = _ANY | {"properties": {"metadata": _ANY, "spec": _SPEC}}
 
 
-_TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
-#: Types whose schema differs from their definition.
+_TEXTS: Final = {"additionalProperties": {"type": "string"}, "type": "object"}
+#: Types whose schema differs from their definition. Here and in the generated file, keys are sorted.
 GIVEN: Final[Mapping[str, Schema]] = {
     "Quantity": dict(QUANTITY_SCHEMA),
     "IntOrString": {INT_OR_STRING: True},
     # Fields that authors of templates may set. Go programs print creationTimestamp as null: the API server drops it,
     # but strict clients would reject it if it were unknown.
     "ObjectMeta": {
-        "type": "object",
         "properties": {
             "annotations": _TEXTS,
-            "creationTimestamp": {"type": "string", "format": "date-time"},
-            "finalizers": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "atomic"},
+            "creationTimestamp": {"format": "date-time", "type": "string"},
+            "finalizers": {"items": {"type": "string"}, "type": "array", "x-kubernetes-list-type": "atomic"},
             "generateName": {"type": "string"},
             "labels": _TEXTS,
             "name": {"type": "string"},
             "namespace": {"type": "string"},
         },
+        "type": "object",
     },
 }
 
@@ -125,7 +124,7 @@ def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
 
 @cache
 def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
-    return order(_inline(definitions_of(kubernetes), {"$ref": name}))
+    return _inline(definitions_of(kubernetes), {"$ref": name})
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ Then `jobgate run` runs a job with plugins: its simulated pods get their index a
 distributed program really runs: its pods are processes of this machine.
 
 The demo starts a control plane on loopback, installs jobgate from its manifests, and keeps everything running until
-Ctrl-C: then your own jobs run.
+Ctrl-C, or for the time of `--life`: then your own jobs run, and `jobgate console` shows what was reviewed.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import yaml
@@ -31,13 +32,16 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from webhook.values import difference_lines
 
-JOBS = Path(__file__).parent.parent / "dijob"
+ROOT = Path(__file__).parent.parent.parent
+JOBS = ROOT / "examples" / "dijob"
 GOOD = (JOBS / "with-tasks.yaml", JOBS / "minimal.yaml")
 WIRED = JOBS / "plugins.yaml"
 SUM = Path(__file__).parent / "sum-of-ranks.yaml"
 BROKEN = tuple(sorted((JOBS / "broken").glob("*.yaml")))
-#: Seconds until the node ends that runs pods as processes: a day.
-LIFE = 86400.0
+#: Reviews that the server keeps for the console.
+KEPT = 500
+#: Seconds until the demo ends, a day, and what the node that runs pods as processes may need before and after them.
+LIFE, SPARE = 86400.0, 600.0
 
 
 def main() -> None:
@@ -45,7 +49,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--once", action="store_true", help="exit at the end, instead of waiting for Ctrl-C")
     parser.add_argument(
-        "--life", type=float, default=LIFE, metavar="SECONDS", help="the demo ends after this time (default: a day)"
+        "--life",
+        type=float,
+        default=LIFE,
+        metavar="SECONDS",
+        help="how long the cluster is up at the end (default: a day)",
     )
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -58,7 +66,7 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jobgate-demo-")))
         say(f"kube-apiserver answers at {plane.url}")
         title("3. jobgate is installed: CRD, webhook configurations with the CA bundle, Service")
-        stack.enter_context(InstalledWebhook(plane, folder, RUN))
+        webhook = stack.enter_context(InstalledWebhook(plane, folder, [*RUN, f"--keep-reviews={KEPT}"]))
         say(plane.kubectl("get", "crd,mutatingwebhookconfigurations,validatingwebhookconfigurations").stdout)
         title("4. Jobs are applied; what they leave out is filled in")
         for job in GOOD:
@@ -74,15 +82,15 @@ def main() -> None:
         title("7. A distributed program runs to its end; its pods are processes of this machine")
         node = None
         try:
-            node = stack.enter_context(ProcessNode(plane, "this-machine", folder / "node", life=arguments.life))
+            life = arguments.life + SPARE
+            node = stack.enter_context(ProcessNode(plane, "this-machine", folder / "node", life=life))
             train(plane)
         except MissingError as error:
             say(f"not shown here: {error}")
         title("8. Yours")
-        yours(plane, node, folder)
+        yours(plane, node, folder, webhook)
         if not arguments.once:
-            say("The cluster is up until Ctrl-C.")
-            wait(node)
+            wait(node, arguments.life)
 
 
 def review(job: Path) -> None:
@@ -139,8 +147,8 @@ def train(plane: WholeControlPlane) -> None:
         say(f"    {plane.kubectl('logs', name).stdout.rstrip()}")
 
 
-def yours(plane: WholeControlPlane, node: ProcessNode | None, folder: Path) -> None:
-    """Leave a cluster in which the user's own jobs run, and say how."""
+def yours(plane: WholeControlPlane, node: ProcessNode | None, folder: Path, webhook: InstalledWebhook) -> None:
+    """Leave a cluster in which the user's own jobs run, and say how, and how to see what was reviewed."""
     plane.kubectl("delete", "dijobs,torchjobs", "--all")
     kubectl, example = plane.assets.kubectl, relative(SUM)
     say(f"  export KUBECONFIG={plane.kubeconfig}\n  alias kubectl={kubectl}")
@@ -154,20 +162,27 @@ def yours(plane: WholeControlPlane, node: ProcessNode | None, folder: Path) -> N
         say("  kubectl logs --follow POD\n")
         say("Pods are processes of this machine: each container needs a `command`, as there are no images.")
     say(f"The runner's log: {folder / 'runner.log'}\n")
+    say("See in a browser what jobgate answered so far, with each denial beside its line, and your own jobs:\n")
+    program, server = relative(Path(sys.executable).with_name("jobgate")), f"http://127.0.0.1:{webhook.health_port}"
+    say(f"  {program} console --kubeconfig {plane.kubeconfig} --server {server}\n")
 
 
-def wait(node: ProcessNode | None) -> None:
-    """Wait for Ctrl-C, or for the end of the node."""
+def wait(node: ProcessNode | None, life: float) -> None:
+    """Wait for Ctrl-C, for the end of the announced time, or until the node fails."""
+    end = time.monotonic() + life
+    last = datetime.now(UTC).astimezone() + timedelta(seconds=life)
+    say(f"The cluster is up until you press Ctrl-C, or until {last:%a %H:%M:%S}.")
     try:
-        while node is None or node.failure is None:
-            time.sleep(1)
+        while (left := end - time.monotonic()) > 0 and (node is None or node.failure is None):
+            time.sleep(min(left, 1))
+        say("\nstopping" + ("" if left > 0 else f": the {life:g} s of --life are over"))
     except KeyboardInterrupt:
         say("\nstopping")
 
 
 def relative(path: Path) -> str:
-    """Return a path relative to the project's folder."""
-    return str(path.relative_to(JOBS.parent.parent))
+    """Return a path relative to the project's folder, if it is in there."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def title(text: str) -> None:

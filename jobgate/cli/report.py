@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from crdgen.cli.sources import UsageError, content, in_folder, parsed
-from crdgen.reading import Manifest, path_text
+from crdgen.reading import Manifest, UnreadableManifest, path_text, read_values
 from crdgen.reporting.result import printable, subject_of
 from crdgen.schema.look import mapping
 
@@ -50,11 +50,12 @@ def _files(path: str) -> Sequence[str]:
     return in_folder(Path(path), recursive=False)
 
 
-def _objects(file: str) -> list[Manifest]:
+def _objects(file: str) -> list[Manifest] | None:
+    """Return the objects in a file; None if it is empty. A List, as `kubectl get` prints it, may have no objects."""
     text, name = content(file), "<stdin>" if file == "-" else file
     try:
-        return parsed(text, name)
-    except UsageError as error:
+        return parsed(text, name) or ([] if read_values(text, name) else None)
+    except (UsageError, UnreadableManifest) as error:
         raise UsageError(advice(text, file) or str(error)) from None
 
 
@@ -93,16 +94,18 @@ def read_files(files: Iterable[str]) -> tuple[list[Manifest], bool]:
     manifests: list[Manifest] = []
     faults: list[str] = []
     for path in files:
-        before = len(manifests), len(faults)
+        before, empty = len(faults), True
         try:
             for file in _files(path):
                 try:
-                    manifests += _objects(file)
+                    objects = _objects(file)
+                    empty = empty and objects is None
+                    manifests += objects or ()
                 except UsageError as error:
                     faults.append(str(error))
         except OSError as error:
             faults.append(f"{path}: {error.strerror or error}")
-        if before == (len(manifests), len(faults)):
+        if empty and before == len(faults):
             faults.append(f"{'<stdin>' if path == '-' else path}: contains no object")
     if faults:
         click.echo("\n".join(faults), err=True)

@@ -63,7 +63,8 @@ class Registration:
         annotations = mapping(metadata_of(stored).get("annotations"))
         if DEV_UNTIL not in annotations or datetime.fromisoformat(annotations[DEV_UNTIL]) > self._client.time.now():
             holder = annotations.get(DEV_HOLDER, "an installation")
-            raise Taken(f"{self._name} is in use by {holder}: stop that, or choose another --name")
+            hint = "stop that, wait 40s if it was killed, or choose another --name"
+            raise Taken(f"{self._name} is in use by {holder}: {hint}")
         await self._client.patch(VALIDATING, stored, {"metadata": metadata})
         return True
 

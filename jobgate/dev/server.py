@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib.metadata import entry_points
@@ -14,6 +16,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from webhook.server.listener import VARIABLE
+from webhook.text import line
 
 #: Seconds for a server to be ready, and to end.
 START, END = 60.0, 10.0
@@ -78,8 +81,14 @@ class Server:
 
 
 def _shown(text: str) -> str:
-    """Return a line of the server; empty for its log, except for conversions, warnings and errors."""
-    return "" if '"level":"info"' in text and '"objects":' not in text else text
+    """Return a line of the server; of its log, conversions in short, and warnings and errors as they are."""
+    if '"level":"info"' not in text:
+        return text
+    call = json.loads(text)
+    if "objects" not in call:
+        return ""
+    what = f"convert to {call['apiVersion']}: {call['verdict']}"
+    return line(f"{time.strftime('%H:%M:%S')} {what}  {call['milliseconds']:.1f} ms")
 
 
 def _answers(url: str) -> bool:

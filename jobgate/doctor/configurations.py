@@ -211,7 +211,7 @@ def _opting_out(observed: ClusterSnapshot, expected: Expected, namespace: Mappin
 
 def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFault]:
     """Yield admission policies and bindings that are missing, differ or are left over. Those of kinds have a dot."""
-    installations = {stored["metadata"]["name"] for stored in observed.all(CONFIGURATIONS[0]) or ()}
+    configurations = observed.all(CONFIGURATIONS[0])
     for kind, resource in POLICIES.items():
         if (listed := observed.all(resource)) is None:
             continue
@@ -226,5 +226,7 @@ def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFa
                 yield fault_at(what, place(resource, name), differs)
         for name in [name for name in stored if "." in name and name not in shipped]:
             labels = labels_of(stored[name])
-            if LABELS.items() <= labels.items() and labels.get(NAME_LABEL) not in installations - {observed.name}:
+            of = labels.get(NAME_LABEL, "")
+            gone = configurations is not None and all(each["metadata"]["name"] != of for each in configurations)
+            if LABELS.items() <= labels.items() and (gone or of == observed.name):
                 yield fault_at("admission-policy-left", place(resource, name), "no installation has it")

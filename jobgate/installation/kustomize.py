@@ -23,6 +23,10 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
     "cert-manager": {"rotation": RotationMode.CERT_MANAGER},
     "network-policy": {"network_policy": True},
     "monitoring": {"monitoring": True},
+    "policies": {"policies": True},
+    # OpenShift chooses the ids of users and groups.
+    "openshift": {"pod_security_context": {"runAsUser": None, "runAsGroup": None, "fsGroup": None}},
+    "fail-open": {"failure_policy": "Ignore"},
     # To try a version: one server, and nothing is denied while it is unavailable.
     "dev": {"replicas": 1, "failure_policy": "Ignore", "priority_class": ""},
 }

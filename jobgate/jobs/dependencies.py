@@ -1,7 +1,5 @@
 """The field with the tasks that a task waits for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated

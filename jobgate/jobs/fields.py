@@ -1,6 +1,7 @@
-"""Types of fields that several kinds have, each with its bounds."""
+"""Types of fields that several kinds have, each with its bounds.
 
-from __future__ import annotations
+Modules with models do not import `annotations` from `__future__`: Pydantic would compile the text of each annotation.
+"""
 
 from typing import Annotated, Any, TypeAlias
 

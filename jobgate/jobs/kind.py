@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol
 from crdgen import CustomResource
 from jobgate.jobs.task import Task
 from jobgate.prerequisites.reference import WORD, ReferenceFields, TaskReferences, asked
-from webhook import Kind
+from webhook import Kind, NotConvertible
+from webhook.schema import Schema
 
 
 class OperatorProfile(Protocol):
@@ -30,6 +31,32 @@ class CustomKind(Kind, frozen=True, kw_only=True):
 
     resource: CustomResource | None = None
     reads: tuple[str, ...] = ()
+
+    def convert(self, document: Mapping[str, Any], version: str) -> dict[str, Any]:
+        """Return an object in another version: see `Kind.convert`.
+
+        The API server asks for it before it checks the schema of a written object. So a failure also names what breaks
+        the schema, which is mostly why the object cannot be converted.
+        """
+        try:
+            return super().convert(document, version)
+        except Exception as error:
+            schema = self._schemas.get(str(document.get("apiVersion")).rpartition("/")[2])
+            faults = [str(cause) for cause in schema.check(schema.default(document))] if schema else []
+            if not faults:
+                raise
+            own = [str(error)] if isinstance(error, NotConvertible) else []
+            raise NotConvertible("; ".join([*faults, *own])) from None
+
+    @cached_property
+    def _schemas(self) -> Mapping[str, Schema]:
+        """The schema of each version."""
+        from jobgate.jobs.schema import StructuralSchema  # noqa: PLC0415 - it imports this
+
+        resource = self.resource
+        return (
+            {each.name: StructuralSchema(resource, version=each.name) for each in resource.versions} if resource else {}
+        )
 
 
 class JobKind(CustomKind, frozen=True, kw_only=True):

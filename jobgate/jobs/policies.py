@@ -1,7 +1,5 @@
 """The model of lifecycle policies, and the views of them that rules use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple

@@ -17,7 +17,19 @@ from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.metadata import metadata_causes, type_word, with_ordinary_metadata
 from jobgate.podchecks.durations import DURATION
 from jobgate.podchecks.fitting import TYPE, Predicate, surely_fits
-from webhook import Cause, Duplicate, Forbidden, Invalid, NotSupported, Path, Required, TooLong, TooMany, TypeInvalid
+from webhook import (
+    Cause,
+    Duplicate,
+    Forbidden,
+    Invalid,
+    NotSupported,
+    Path,
+    Required,
+    Schema,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+)
 from webhook.kind import Kind
 from webhook.values import value_at
 
@@ -83,7 +95,7 @@ class Shape(Struct, frozen=True):
         return path
 
 
-class StructuralSchema:
+class StructuralSchema(Schema):
     """The schema of a version of a custom resource. It is compiled on first use: many commands do not need it."""
 
     def __init__(

@@ -1,7 +1,5 @@
 """The parts of a status that all kinds with a runner share: the runner's state, and conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, TypeAlias
 

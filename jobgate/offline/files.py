@@ -43,7 +43,7 @@ class FileObjects:
         self._read: dict[str, tuple[dict[tuple[str, str], Mapping[str, Any]], set[str]]] = {}
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
-        """Return an object; None if the context has others of the resource and namespace, or for a namespace.
+        """Return an object; None if the context has others of the resource and namespace.
 
         Raises:
             UnknownObjects: whether the object exists is not known.
@@ -58,7 +58,7 @@ class FileObjects:
         found = next((objects[place, name] for place in places if (place, name) in objects), None)
         if found is not None or not complete.isdisjoint(places):
             return found
-        if resource == NAMESPACES:
+        if resource == NAMESPACES and self._other is not None:
             return self._other
         named = f"{resource} {'/'.join(filter(None, (namespace, name)))!r}"
         raise UnknownObjects(f"{named} is not among the files: name one with it, or --context FILE")

@@ -242,7 +242,7 @@ def _of_no_kind(document: dict[str, Any], kinds: Registry[CustomKind]) -> Verdic
     if kinds.lacking and "." in group and not group.endswith(".k8s.io"):
         return _denied(document, Cause("", f"is of no kind that is known; {'; '.join(kinds.lacking)}"))
     if is_namespace(document):
-        return _not_reviewed(document, "not reviewed; its Pod Security labels apply to jobs in it")
+        return _not_reviewed(document, "not reviewed; its labels count for the objects in it")
     if named_in(template_of(document)) is not None:
         return _not_reviewed(document, "not reviewed; `jobgate explain` checks the prerequisites that it names")
     return _not_reviewed(document, f"not reviewed; known kinds: {known}", OTHER_KIND)

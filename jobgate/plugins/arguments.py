@@ -4,8 +4,6 @@ Flags are read as Go's package `flag` reads them: `-x`, `--x`, `-x=v`, `-x v`. A
 line, and ignores all flags after it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache

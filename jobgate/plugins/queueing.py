@@ -3,8 +3,6 @@
 The installation requests it, and names the queueing system of the cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final

@@ -1,7 +1,5 @@
 """The plugin `svc`: pods get DNS names, and lists of the names of all pods, running or not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kinds of prerequisites, and references to them: all that a job without any needs of this package."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
@@ -288,7 +286,7 @@ def _annotations(task: Mapping[str, Any]) -> Mapping[str, Any]:
 RECORD: Final = "jobgate.dev/prerequisites-recorded"
 
 
-def recorded(items: Iterable[Item], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+def recorded(items: Iterable["Item"], known: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """Return the annotation's text; items in the `known` record keep their entries."""
     entries = [
         (known or {}).get(item.source) or {"name": item.source, "generation": item.generation, "hash": item.hash}

@@ -1,8 +1,11 @@
-"""What holds for every object of every kind. A function raises an AssertionError that says what does not hold."""
+"""What holds for every object of every kind. A function raises an AssertionError that says what does not hold.
+
+`context` has objects that rules look up, as for `verdict`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jobgate.jobs.kind import CustomKind
@@ -12,36 +15,38 @@ from jobgate.testing.verdict import Source, loaded, verdict
 _ODD: tuple[Any, ...] = (None, 1.5, -1, "", [], {}, [None], {"": None})
 
 
-def check_idempotence(kind: CustomKind, source: Source) -> None:
+def check_idempotence(kind: CustomKind, source: Source, *, context: Iterable[Source] = ()) -> None:
     """Check that an object with all defaults is valid, and gets no more of them."""
-    first = verdict(kind, source)
+    context = [*context]
+    first = verdict(kind, source, context=context)
     assert not first.faults, f"it is denied: {first.faults}"
-    again = verdict(kind, first.document)
+    again = verdict(kind, first.document, context=context)
     assert not again.faults, f"with its defaults it is denied: {again.faults}"
     assert not again.changes, f"defaults are added once more: {again.changes}"
 
 
-def check_ratchet(kind: CustomKind, source: Source, change: Source) -> None:
+def check_ratchet(kind: CustomKind, source: Source, change: Source, *, context: Iterable[Source] = ()) -> None:
     """Check that a stored object with faults may be changed elsewhere: only new faults deny an update."""
-    assert verdict(kind, source).faults, "it has no fault"
-    update = verdict(kind, change, old=source)
+    context = [*context]
+    assert verdict(kind, source, context=context).faults, "it has no fault"
+    update = verdict(kind, change, old=source, context=context)
     assert not update.faults, f"a stored fault denies an update: {update.faults}"
 
 
-def check_round_trip(kind: CustomKind, source: Source, version: str) -> None:
+def check_round_trip(kind: CustomKind, source: Source, version: str, *, context: Iterable[Source] = ()) -> None:
     """Check that an object is the same after a conversion to another version and back."""
-    document = dict(verdict(kind, source).document)
+    document = dict(verdict(kind, source, context=context).document)
     converted = kind.convert(document, version)
     assert kind.convert(converted, kind.version) == document, f"{version} loses something: {converted}"
 
 
-def check_robustness(kind: CustomKind, source: Source) -> None:
+def check_robustness(kind: CustomKind, source: Source, *, context: Iterable[Source] = ()) -> None:
     """Check that no rule and no default fails on an object in which any field has an odd value."""
-    document = loaded(source)
+    document, context = loaded(source), [*context]
     for steps in _places(document.get("spec"), ("spec",)):
         for value in _ODD:
             odd = _replaced(document, steps, value)
-            failed = [text for text in verdict(kind, odd).faults if " failed on this object: " in text]
+            failed = [text for text in verdict(kind, odd, context=context).faults if " failed on this object: " in text]
             assert not failed, f"{'.'.join(map(str, steps))}: {value!r}: {failed[0]}"
 
 

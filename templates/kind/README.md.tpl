@@ -10,8 +10,10 @@ The package `$package` gives jobgate the kind `$name` of `$group/$version`. Writ
 | `examples/` | objects to apply; those in `denied/` are denied |
 | `tests/` | a table of verdicts, properties of all examples, and the same on a real API server |
 
+In an environment that has `jobgate-testing`, which brings jobgate:
+
 ```sh
-pip install --editable ".[dev]"                     # beside jobgate, which finds it by its entry point
+pip install --editable ".[dev]"                     # jobgate finds it by its entry point
 jobgate kinds                                       # what is installed, and from where
 jobgate review examples                             # without a cluster
 pytest                                              # the first run builds a control plane, which takes some minutes

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from jobgate.cli import main
@@ -83,6 +84,18 @@ def test_its_commands_are_as_its_readme_says(package: Path, site: Path) -> None:
             package, site, "jobgate", "crdgen", "generate", f"{name}.models:RESOURCE"
         )
         assert "0 errors" in _run(package, site, "jobgate", "review", "examples/minimal.yaml")
+
+
+@pytest.mark.parametrize("package", ["object"], indirect=True)
+def test_policies_hold_what_cel_can_say_of_it(package: Path, site: Path) -> None:
+    printed = _run(package, site, "jobgate", "manifests", "--policies", "--failure-policy", "Ignore")
+    policies = [
+        each for each in yaml.safe_load_all(printed) if each["metadata"]["name"] == "jobgate.queues.example.com"
+    ]
+    assert {each["kind"] for each in policies} >= {"MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"}
+    annotations = [each["metadata"].get("annotations", {}) for each in policies]
+    assert {each.get("jobgate.dev/left-to-the-webhook", "region_stays") for each in annotations} == {"region_stays"}
+    assert {each.get("jobgate.dev/in-part", "") for each in annotations} == {""}
 
 
 @pytest.mark.parametrize(

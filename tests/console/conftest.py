@@ -37,10 +37,6 @@ def servers(controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
     with InstalledWebhook(controlplane, folder, ["--keep-reviews=200", "--bind=0.0.0.0"]) as installed_webhook:
         api = controlplane.client
         manifests = list(yaml.safe_load_all(jobgate("manifests", "--keep-reviews=200", "--no-crd")))
-        own = [item for item in manifests if item["metadata"]["name"].startswith("jobgate-console")]
-        api.post("/api/v1/namespaces", {"metadata": {"name": SYSTEM}})
-        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": own})
-        controlplane.kubectl("apply", "-f", "-", input=text)
         (deployment,) = (
             item for item in manifests if item["kind"] == "Deployment" and "webhook" in item["metadata"]["name"]
         )

@@ -165,6 +165,11 @@ def test_policies_of_another_installation_that_is_there_are_no_fault(with_polici
     canary = {"name": "canary", "labels": LABELS}
     world.put({"kind": "MutatingWebhookConfiguration", "metadata": canary, "webhooks": []})
     assert ids(world, failure_policies={MXJOBS: "Ignore"}) == []
+    # Nor if the configurations of others may not be listed.
+    world.remove("MutatingWebhookConfiguration", "canary")
+    assert ids(world, failure_policies={MXJOBS: "Ignore"}) == ["admission-policy-left"] * 2
+    world.unseen[Ref(CONFIGURATIONS[0])] = LACKS
+    assert ids(world, failure_policies={MXJOBS: "Ignore"}) == []
 
 
 def test_policies_that_an_installation_does_not_have_any_more_are_left_over(with_policies: World) -> None:

@@ -94,6 +94,14 @@ def test_an_object_of_the_older_version_is_reviewed_as_one_of_the_newer(user: Us
     assert "spec.tasks[0].replicas: Invalid value: 101: must be at most 100" in output
 
 
+def test_what_breaks_the_schema_of_the_older_version_is_named(user: User) -> None:
+    broken = {**older(name="broken-spec"), "spec": {"workers": "two"}}
+    done, output = user.apply(broken)
+    assert not done
+    assert "spec.workers: Invalid value: " in output
+    assert "spec.template: Required value: must be set" in output
+
+
 def test_a_list_with_an_object_without_equivalent_names_it(user: User) -> None:
     assert user.apply(crew("chief", name="chief"))[0]
     done, output = user.kubectl("get", f"crews.v1alpha1.{GROUP}")

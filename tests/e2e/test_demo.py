@@ -1,20 +1,23 @@
 """The demo, as a newcomer uses it."""
 
+import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
 from controlplane.assets import WholeAssets
 from controlplane.processes.sandbox import NEEDS
 from controlplane.waiting import wait_for
-
-pytestmark = pytest.mark.needs(*NEEDS, "/usr/bin/python3", root=True)
+from controlplane.webhook import stop
+from examples.demo.__main__ import ROOT, wait
 
 WAIT = 240.0
 JOB = """
@@ -45,6 +48,7 @@ def demo(whole_assets: WholeAssets, tmp_path: Path) -> Iterator[tuple[subprocess
     process.wait(60)
 
 
+@pytest.mark.needs(*NEEDS, "/usr/bin/python3", root=True)
 def test_the_users_own_job_runs_in_the_cluster_that_the_demo_leaves(
     demo: tuple[subprocess.Popen[bytes], Path], whole_assets: WholeAssets
 ) -> None:
@@ -52,7 +56,7 @@ def test_the_users_own_job_runs_in_the_cluster_that_the_demo_leaves(
 
     def ready() -> bool:
         assert process.poll() is None, output.read_text()
-        return "The cluster is up until Ctrl-C." in output.read_text()
+        return "The cluster is up until you press Ctrl-C" in output.read_text()
 
     wait_for(ready, WAIT, what="the demo leaves a cluster")
     text = output.read_text()
@@ -70,5 +74,32 @@ def test_the_users_own_job_runs_in_the_cluster_that_the_demo_leaves(
     kubectl("wait", "--for=jsonpath={.status.state.phase}=Completed", "jobs.batch.volcano.sh/mine", "--timeout=50s")
     names = kubectl("get", "pods", "-l", "jobgate.dev/job=mine", "-o", "name").split()
     assert sorted(kubectl("logs", name) for name in names) == ["I am 0\n", "I am 1\n"]
+    (command,) = re.findall(r"^  (\S+ console .*)", text, re.MULTILINE)
+    assert {"gang", "policies"} < denied_reviews(command)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
+
+
+def denied_reviews(command: str) -> set[str]:
+    """The names of denied jobs that the console shows which a command starts."""
+    with subprocess.Popen([*shlex.split(command), "--port=0"], stdout=subprocess.PIPE, cwd=ROOT) as console:
+        assert console.stdout is not None
+        origin, _, token = console.stdout.readline().decode().strip().partition("/#token=")
+        request = Request(f"{origin}/api/reviews", headers={"Authorization": f"Bearer {token}"})
+
+        def denied() -> set[str]:
+            with urlopen(request, timeout=10) as answer:
+                items = json.loads(answer.read())["items"]
+            return {review["name"] for review in items if review["verdict"] == "denied"}
+
+        try:
+            return wait_for(denied, 30, what="the console to show denied jobs")
+        finally:
+            stop(console)
+
+
+def test_the_end_of_its_time_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    wait(None, 0.01)
+    output = capsys.readouterr().out
+    assert "until you press Ctrl-C, or until" in output
+    assert "the 0.01 s of --life are over" in output

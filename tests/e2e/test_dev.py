@@ -134,7 +134,9 @@ def test_objects_of_named_namespaces_are_reviewed_and_everything_is_removed(sess
     assert "jobgate-dev-probe" not in session.output()
     assert session.registered() == ALL
     assert re.fullmatch(
-        rf"Error: {NAME} is in use by .+ on .+, process [0-9]+: stop that, or choose another --name", session.run()
+        rf"Error: {NAME} is in use by .+ on .+, process [0-9]+: "
+        "stop that, wait 40s if it was killed, or choose another --name",
+        session.run(),
     )
     assert f"{NAME} is in use by" in session.run("--clean")
     assert session.end(signal.SIGINT) == 0

@@ -80,10 +80,9 @@ def test_a_job_shrinks_for_pods_that_find_no_node_and_grows_again(
         # The next runner knows only what is stored.
         with runner(control_plane, tmp_path / "log", settings):
             second = Run(space, dijob("second", work(2, "1", **here)))
-            wait_for(lambda: {"second-work-0", "second-work-1"} <= {*run.pods()}, WAIT, what="the second job runs")
+            second.until_pods("second-work-0", "second-work-1")
             # Two pods of the first have the room of one.
-            left = [f"fills-work-{number}" for number in range(4)]
-            run.until_pods(*left, "second-work-0", "second-work-1")
+            run.until_pods(*(f"fills-work-{number}" for number in range(4)))
             assert run.status["jobgate"]["sizes"] == {"work": 4}
             assert run.status["jobgate"]["why"] == "no node has room for pods of a job that waits"
             space.delete(second.plural, second.name, second.version)

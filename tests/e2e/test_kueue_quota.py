@@ -47,11 +47,11 @@ class Process:
 def process(
     whole_controlplane: WholeControlPlane,
     whole_api: ClusterApi,
-    whole_webhook: InstalledWebhook,
+    running_webhook: InstalledWebhook,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Process]:
     """The runner, a webhook with its settings, and the CRD of Kueue."""
-    whole_webhook.use([*RUN, *SETTINGS])
+    running_webhook.use([*RUN, *SETTINGS])
     process = Process(whole_controlplane, tmp_path_factory.mktemp("kueue") / "log")
     with workloads(whole_api):
         process.start()
@@ -188,14 +188,14 @@ def test_a_job_that_is_deleted_while_no_runner_is_there_gives_back_its_quota_lat
 
 
 def test_a_job_that_grows_unseen_by_the_webhook_keeps_its_size_and_says_so(
-    space: Space, whole_webhook: InstalledWebhook
+    space: Space, running_webhook: InstalledWebhook
 ) -> None:
     kueue = Kueue(space, 9)
     run = running(space, kueue)
-    whole_webhook.use(RUN)  # Kueue was discovered by the runner only
+    running_webhook.use(RUN)  # Kueue was discovered by the runner only
     change(run, {"spec": {"tasks": [task("work", 2), task("judge", 3)]}})
     wait_for(lambda: "Kueue counts the pods of a job once" in str(run.status), WAIT, what="the status says so")
     assert len(space.items("pods")) == 3
-    whole_webhook.use([*RUN, *SETTINGS])
+    running_webhook.use([*RUN, *SETTINGS])
     asks("RestartJob")(run)
     kueue.until(lambda: len(run.pods()) == 5, WAIT, "it restarts with its new size")

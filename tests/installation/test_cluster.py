@@ -1,7 +1,8 @@
 """A real API server accepts all rendered objects, and gives each account its rights and no others."""
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
@@ -103,24 +104,60 @@ def test_the_api_server_takes_everything_without_a_warning(plane: ControlPlane) 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_kustomize_makes_of_an_overlay_what_the_choice_renders(plane: ControlPlane, choice: str) -> None:
     built = plane.kubectl("kustomize", f"manifests/overlays/{choice}").stdout
-    chosen = objects(KINDS, Installation(**CHOICES[choice], crds=False))
-    assert {key_of(each): each for each in read(built)} == {key_of(entry): entry for entry in chosen}
+    assert {key_of(each): each for each in read(built)} == _chosen(CHOICES[choice])
 
 
 def test_components_can_be_combined(plane: ControlPlane, tmp_path: Path) -> None:
-    names = ("ha", "network-policy", "monitoring")
-    root = Path("manifests").absolute()
-    files = {"resources": [_relative(root / "base", tmp_path)]}
-    files["components"] = [_relative(root / "components" / name, tmp_path) for name in names]
-    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(files))
-    built = plane.kubectl("kustomize", str(tmp_path), "--load-restrictor=LoadRestrictionsNone").stdout
+    names = ("ha", "network-policy", "monitoring", "policies", "openshift")
+    built = _built(plane, tmp_path, {"components": [f"manifests/components/{name}" for name in names]})
     together = {key: value for name in names for key, value in CHOICES[name].items()}
-    chosen = objects(KINDS, Installation(**together, crds=False))
-    assert {key_of(each): each for each in read(built)} == {key_of(entry): entry for entry in chosen}
+    assert built == _chosen(together)
 
 
-def _relative(path: Path, start: Path) -> str:
-    return str(Path(*[".."] * len(start.absolute().parts[1:])) / path.relative_to("/"))
+def test_a_component_that_removes_objects_is_combined_with_one_that_patches_them(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    names = ("cert-manager", "openshift", "fail-open")
+    built = _built(plane, tmp_path, {"components": [f"manifests/components/{name}" for name in names]})
+    assert built == _chosen({key: value for name in names for key, value in CHOICES[name].items()})
+
+
+def test_the_patches_of_the_documentation_are_the_values_beside_them(plane: ControlPlane, tmp_path: Path) -> None:
+    """The rows of the table that have a target and a patch, and the two files around it."""
+    page = Path("docs/how-to/install.md").read_text(encoding="utf-8").partition("\n## Upgrades with Helm")[0]
+    whole, replacements = (yaml.safe_load(block.partition("```")[0]) for block in page.split("```yaml\n")[1:])
+    rows = [
+        re.findall("`([^`]+)`", line) for line in page.splitlines() if line.startswith("| `") and line.count("`") == 6
+    ]
+    patches = [{"target": yaml.safe_load(target.replace("\\|", "|")), "patch": patch} for _, target, patch in rows]
+    assert whole["patches"][0] in patches
+    values = {name: value for row in rows for name, value in yaml.safe_load(row[0]).items()}
+    assert values.keys() == {*PATCHED}
+    built = _built(plane, tmp_path, {**whole, **replacements, "patches": patches})
+    chosen = {**CHOICES["ha"], **CHOICES["monitoring"], "image": "registry.example.com/jobgate:0.1.0"}
+    of_webhooks = {"timeoutSeconds": 10, "failurePolicies": {"mxjobs.mxnet.mlkube.io": "Ignore"}}
+    assert built == _chosen({**chosen, **values, **of_webhooks})
+
+
+#: The values of the chart with a patch in the documentation.
+PATCHED = (
+    *("resources", "extraArgs", "extraEnv", "nodeSelector", "tolerations", "affinity", "topologySpread"),
+    *("imagePullPolicy", "imagePullSecrets", "podLabels", "podAnnotations", "podSecurityContext", "securityContext"),
+    *("priorityClass", "disruptionBudgets", "monitorLabels"),
+)
+
+
+def _built(plane: ControlPlane, folder: Path, kustomization: dict[str, Any]) -> dict[Any, dict[str, Any]]:
+    """Build a kustomization beside `manifests`, by default with the base; return its objects."""
+    (folder / "manifests").symlink_to(Path("manifests").absolute())
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump({"resources": ["manifests/base"], **kustomization}))
+    built = plane.kubectl("kustomize", str(folder), "--load-restrictor=LoadRestrictionsNone").stdout
+    return {key_of(each): each for each in read(built)}
+
+
+def _chosen(choices: Mapping[str, Any]) -> dict[Any, dict[str, Any]]:
+    groups = base(KINDS, Installation(**choices)).values()
+    return {key_of(each): each for group in groups for each in group}
 
 
 @cache

@@ -25,7 +25,7 @@ def locked_wheels(folder: Path) -> Path:
     lock = hashlib.sha256((ROOT / "requirements.lock").read_bytes() + sys.version.encode()).hexdigest()[:16]
     wheels = cache_folder(os.environ) / "image" / lock
     if not wheels.exists():
-        pip("download", "--require-hashes", "--dest", str(folder), "--requirement", "requirements.lock")
+        pip("download", "--no-deps", "--require-hashes", "--dest", str(folder), "--requirement", "requirements.lock")
         wheels.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(folder, wheels, dirs_exist_ok=True)
     return wheels

@@ -14,6 +14,7 @@ from jobgate.api import (
     Context,
     Draft,
     FileObjects,
+    Invalid,
     NotFound,
     Object,
     OtherVersion,
@@ -32,6 +33,7 @@ from webhook import NotInstalled, UnknownObjects
 
 CLASSES = "storageclasses.v1.storage.k8s.io"
 BROKERS = "brokers.v2.example.com"
+NAMESPACES = "namespaces.v1."
 
 
 class BrokerSpec(Model):
@@ -162,6 +164,38 @@ def test_a_look_up_is_answered_or_named(beside: Any, context: Any, findings: lis
     assert found.allowed is (MISSING not in findings)
 
 
+@rule()
+@looks_up(NAMESPACES)
+def the_team_works_in_the_namespace(topic: Object[Any], context: Context) -> Iterator[Cause]:
+    labels = (context.objects.get(NAMESPACES, context.namespace) or {}).get("metadata", {}).get("labels", {})
+    if "team" not in labels:
+        yield Invalid("metadata.namespace", context.namespace, "has no label team")
+
+
+@pytest.mark.parametrize(
+    ("context", "findings"),
+    [
+        pytest.param(
+            [], ["not checked: namespaces.v1. 'default' is not among the files: name one with it, or"], id="unknown"
+        ),
+        pytest.param([named("Namespace", "default", "v1")], ["has no label team"], id="without the label"),
+        pytest.param([named("Namespace", "other", "v1")], ["has no label team"], id="the context lacks it"),
+        pytest.param(
+            [{**named("Namespace", "default", "v1"), "metadata": {"name": "default", "labels": {"team": ""}}}],
+            [],
+            id="with the label",
+        ),
+    ],
+)
+def test_a_namespace_is_unknown_unless_the_files_have_it(context: Any, findings: list[str]) -> None:
+    kind = bind(resource("Topic", Version("v1", spec=TopicSpec)), rules=(the_team_works_in_the_namespace,))
+    objects = FileObjects(context=context, kinds=Registry([kind]))
+    found = judge(topic(), ReviewOptions(Registry([kind]), objects=objects)).findings
+    assert [words in str(finding) for (_, finding), words in zip(found, findings, strict=True)] == [True] * len(
+        findings
+    )
+
+
 @pytest.mark.parametrize(
     ("partitions", "beginnings"),
     [
@@ -263,6 +297,21 @@ def test_files_and_folders_and_standard_input_are_the_context() -> None:
     code, output = review(file, "--context", "cluster", "--context", "-", given=storage_class("fast"))
     assert (code, "1 object: 0 errors, 0 warnings" in output) == (0, True), output
     assert review(file, "--context", "nothing.json")[0] == 2
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "given, status, words",
+    [
+        ('{"apiVersion": "v1", "kind": "List", "items": []}', 0, "not checked"),  # it may be of any resource
+        ("", 2, "<stdin>: contains no object"),
+        ("# nothing\n", 2, "<stdin>: contains no object"),
+    ],
+)
+def test_a_context_is_empty_only_as_a_list(given: str, status: int, words: str) -> None:
+    file = write("topic.json", topic(storageClass="fast"), MAIN)
+    done = CliRunner().invoke(main, ["review", file, "--context", "-"], input=given, catch_exceptions=False)
+    assert (done.exit_code, words in done.output) == (status, True), done.output
 
 
 @pytest.mark.usefixtures("site")

@@ -169,6 +169,28 @@ def test_good_kinds_have_the_properties() -> None:
     check_round_trip(versioned(down), TEXT, "v1alpha1")
 
 
+def test_properties_of_kinds_that_look_objects_up() -> None:
+    def labelled(draft: Draft, context: Context) -> None:
+        """Copy what the ConfigMap says."""
+        found = context.objects.get(MAPS, context.name, context.namespace)
+        if found is not None and (spec := draft.at("spec")) is not None:
+            spec.setdefault("replicas", found["data"]["replicas"])
+
+    kind = bind(RESOURCE, defaults=(labelled,), rules=(its_map_exists, copies_are_few), watches=(MAPS,))
+    there = "{apiVersion: v1, kind: ConfigMap, metadata: {name: orders, namespace: default}, data: {replicas: %s}}"
+    check_idempotence(kind, TEXT, context=[there % 2])
+    with pytest.raises(AssertionError, match=r"it is denied: .*spec\.replicas: "):
+        check_idempotence(kind, TEXT, context=[there % 4])
+    check_ratchet(kind, TEXT, topic(tags={"a": "b"}), context=[there % 4])
+    with pytest.raises(AssertionError, match="it has no fault"):
+        check_ratchet(kind, TEXT, topic(tags={"a": "b"}), context=[there % 2])
+    with pytest.raises(AssertionError, match="failed on this object: KeyError"):
+        check_robustness(
+            kind, TEXT, context=["{apiVersion: v1, kind: ConfigMap, metadata: {name: orders, namespace: default}}"]
+        )
+    check_robustness(kind, TEXT, context=[there % 2])
+
+
 def test_a_default_that_is_added_again_and_again_is_found() -> None:
     def another(draft: Draft, _: Context) -> None:
         """Add a tag for each write."""

@@ -189,7 +189,7 @@ class Endpoint(Generic[S]):
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0
         #: The metrics of each path that has been called.
-        self._bound = {UNKNOWN: self.metrics.route(UNKNOWN)}
+        self._bound: dict[str, RouteMetrics] = {}
         #: Requests that wait to be answered, and whether `_answer_waiting` is due.
         self._queue: deque[Call] = deque()
         self._due = False
@@ -214,7 +214,11 @@ class Endpoint(Generic[S]):
         route = self.routes.get(path)
         if route is None:
             path = UNKNOWN
-        call = Call(connection, path, route, self._bound.get(path) or self._bind(path, route), time.perf_counter())
+        metrics = self._bound.get(path)
+        if metrics is None:
+            name, phase = (route.name, route.phase or "convert") if route is not None else ("", "")
+            metrics = self._bound[path] = RouteMetrics(self.metrics, path, name, phase)
+        call = Call(connection, path, route, metrics, time.perf_counter())
         if "traceparent" in head.headers:
             call.trace = Trace.read(head.headers.getall("traceparent"), head.headers.getall("tracestate", ()))
         try:
@@ -488,11 +492,6 @@ class Endpoint(Generic[S]):
             self.spans.record(call.path, call.trace, (end - round(elapsed * 1e9), end), fields)
         if logs:
             log.info("request", fields)
-
-    def _bind(self, path: str, route: Route | None) -> RouteMetrics:
-        """Create the metrics of a path that is called for the first time."""
-        assert route is not None
-        return self._bound.setdefault(path, self.metrics.route(path, route.name, route.phase or "convert"))
 
 
 def _forget_origin(error: BaseException) -> None:

@@ -6,7 +6,6 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
@@ -15,8 +14,6 @@ from webhook.server.certificates import Certificates
 EVERY = 2.0
 #: Number of checks after which a rejected certificate is judged again: it may have become valid.
 JUDGE_AGAIN = 15
-
-_Stamp: TypeAlias = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +38,18 @@ class Files:
         except OSError as error:
             raise BadCertificate(Fault.MISSING, f"{error.filename} cannot be read: {error.strerror}") from None
         try:
-            return Candidate(*content, authority=_content(self._authority))
+            return Candidate(*content, authority=_content(self.certificate.with_name("ca.crt")))
         except OSError:
             return Candidate(*content)
 
-    def stamp(self) -> _Stamp:
-        """Return a value that changes with the files."""
-        stamps = []
-        for path in (self.certificate, self.key, self._authority):
-            with suppress(OSError):
-                status = path.stat()
-                stamps.append((str(path), status.st_mtime_ns, status.st_ino, status.st_size))
-        return tuple(stamps)
-
-    @property
-    def _authority(self) -> Path:
-        return self.certificate.with_name("ca.crt")
-
 
 class Poller:
-    """Offers the certificate in files whenever they change."""
+    """Offers the certificate in files whenever their content changes."""
 
     def __init__(self, certificates: Certificates, files: Files) -> None:
         self._certificates = certificates
         self._files = files
-        self._stamp: _Stamp | None = None
+        self._found: Candidate | str | None = None
         self._unchanged = 0
 
     async def run(self) -> None:
@@ -85,20 +69,18 @@ class Poller:
         Raises:
             BadCertificate: it is not served.
         """
-        # The stamp is taken before reading: a change in between is seen at the next check.
-        stamp = self._files.stamp()
-        if stamp == self._stamp:
-            self._unchanged += 1
-            if self._unchanged % JUDGE_AGAIN == 0:
-                self._certificates.look_again()
-            return
-        self._stamp, self._unchanged = stamp, 0
         try:
-            candidate = self._files.read()
+            found: Candidate | BadCertificate = self._files.read()
         except BadCertificate as error:
-            self._certificates.reject(error)
-            raise
-        self._certificates.offer(candidate)
+            found = error
+        before, self._found = self._found, str(found) if isinstance(found, BadCertificate) else found
+        self._unchanged = self._unchanged + 1 if self._found == before else 0
+        if self._unchanged % JUDGE_AGAIN:
+            return
+        if isinstance(found, BadCertificate):
+            self._certificates.reject(found)
+            raise found
+        self._certificates.offer(found)
 
 
 def _content(path: Path) -> bytes:

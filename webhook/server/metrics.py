@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter as Counted
-from collections.abc import Iterable
-from functools import partial
-from itertools import accumulate
+from functools import cache, partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 from webhook.admission import Response
 from webhook.cause import Cause
@@ -40,12 +36,29 @@ class Metrics:
 
     def __init__(self, product: Product = NAMELESS) -> None:
         self.registry = CollectorRegistry()
-        self._product = product
-        self._routes: list[RouteMetrics] = []
-        self.registry.register(self)  # the collector of the metrics of the paths
         counter, gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         histogram = partial(Histogram, registry=self.registry)
+        self.requests = counter(
+            "controller_runtime_webhook_requests",
+            "Admission requests by path and HTTP status code.",
+            ["webhook", "code"],
+        )
+        self.latency = histogram(
+            "controller_runtime_webhook_latency_seconds",
+            "Time to answer admission requests, in seconds.",
+            ["webhook"],
+            buckets=LATENCIES,
+        )
+        self.in_flight = gauge(
+            "controller_runtime_webhook_requests_in_flight", "Admission requests being answered.", ["webhook"]
+        )
         self.panics = counter("controller_runtime_webhook_panics", "Failures of our own while answering.")
+        self.reviews = counter(
+            f"{product.name}_reviews",
+            "Reviews and conversions by kind, phase and verdict (such as denied, failed, or foreign: another kind).",
+            ["kind", "phase", "verdict"],
+        )
+        self.operations = counter(f"{product.name}_patch_operations", "Operations of patches.", ["kind"])
         self.rejected = counter(
             f"{product.name}_rejected_requests", "Requests that were rejected before the review, by reason.", ["reason"]
         )
@@ -113,50 +126,6 @@ class Metrics:
             for reason in reasons:  # a reason that has not occurred is 0, not absent
                 counted.labels(reason)
 
-    def route(self, webhook: str, name: str = "", phase: str = "") -> RouteMetrics:
-        """Create the metrics of a path; `unknown` is for all paths that the server does not have."""
-        route = RouteMetrics(self, webhook, name, phase)
-        self._routes.append(route)
-        return route
-
-    def collect(self) -> Iterable[Metric]:
-        """Return the metrics of all paths. Any thread may call this."""
-        requests = CounterMetricFamily(
-            "controller_runtime_webhook_requests",
-            "Admission requests by path and HTTP status code.",
-            labels=["webhook", "code"],
-        )
-        latency = HistogramMetricFamily(
-            "controller_runtime_webhook_latency_seconds",
-            "Time to answer admission requests, in seconds.",
-            labels=["webhook"],
-        )
-        in_flight = GaugeMetricFamily(
-            "controller_runtime_webhook_requests_in_flight", "Admission requests being answered.", labels=["webhook"]
-        )
-        reviews = CounterMetricFamily(
-            f"{self._product.name}_reviews",
-            "Reviews and conversions by kind, phase and verdict (such as denied, failed, or foreign: another kind).",
-            labels=["kind", "phase", "verdict"],
-        )
-        operations = CounterMetricFamily(
-            f"{self._product.name}_patch_operations", "Operations of patches.", labels=["kind"]
-        )
-        patched: Counted[str] = Counted()
-        for route in self._routes:
-            for code, count in dict(route.codes).items():
-                requests.add_metric([route.webhook, str(code)], count)
-            counts = accumulate(route.latencies)
-            buckets = [(str(bound), count) for bound, count in zip((*LATENCIES, "+Inf"), counts, strict=True)]
-            latency.add_metric([route.webhook], buckets, route.seconds)
-            in_flight.add_metric([route.webhook], route.in_flight)
-            for verdict, count in dict(route.verdicts).items():
-                reviews.add_metric([route.name, route.phase, verdict], count)
-            patched[route.name] += route.operations
-        for name, count in patched.items():
-            operations.add_metric([name], count)
-        return requests, latency, in_flight, reviews, operations
-
     def serves(self, served: ServingCertificate) -> None:
         """Count a certificate that is served from now on."""
         self.generation.set(served.generation)
@@ -179,48 +148,45 @@ class Metrics:
 
 
 class RouteMetrics:
-    """The metrics of one path.
-
-    They are plain numbers until they are collected: Prometheus' metrics take a lock for each request.
+    """The metrics of one path, looked up once: `labels` takes longer than counting.
 
     Attributes:
-        webhook: the path.
-        name: the name of the objects; empty for `unknown`.
-        phase: the phase of the review.
         in_flight: the number of requests that are read or answered.
-        codes: the number of answers by HTTP status.
-        latencies: the number of answers by bucket of `LATENCIES`; the last bucket has no bound.
-        seconds: the sum of the times to answer.
-        verdicts: the number of reviews by verdict.
-        operations: the number of operations of all patches.
     """
 
-    def __init__(self, metrics: Metrics, webhook: str, name: str, phase: str) -> None:
-        self._metrics = metrics
-        self.webhook, self.name, self.phase = webhook, name, phase
+    def __init__(self, metrics: Metrics, webhook: str, name: str = "", phase: str = "") -> None:
+        """Begin to count.
+
+        Args:
+            metrics: the metrics of the server.
+            webhook: the path; `unknown` for all paths that the server does not have.
+            name: the name of the objects.
+            phase: the phase of the review.
+        """
         self.in_flight = 0
-        self.codes: Counted[int] = Counted()
-        self.latencies = [0] * (len(LATENCIES) + 1)
-        self.seconds = 0.0
-        self.verdicts: Counted[str] = Counted()
-        self.operations = 0
+        metrics.in_flight.labels(webhook).set_function(lambda: self.in_flight)
+        self._metrics = metrics
+        self._webhook, self._name, self._phase = webhook, name, phase
+        self._latency, self._operations = metrics.latency.labels(webhook), metrics.operations.labels(name)
+        self._codes = cache(partial(metrics.requests.labels, webhook))
+        self._verdicts = cache(partial(metrics.reviews.labels, name, phase))
 
     def answered(self, code: int, seconds: float, *, late: bool) -> None:
         """Count an answer."""
-        self.codes[code] += 1
-        self.latencies[bisect_left(LATENCIES, seconds)] += 1
-        self.seconds += seconds
+        self._codes(code).inc()
+        self._latency.observe(seconds)
         if late:
-            self._metrics.late.labels(self.webhook).inc()
+            self._metrics.late.labels(self._webhook).inc()
 
     def reviewed(self, verdict: str, response: Response | None) -> None:
         """Count a verdict."""
-        self.verdicts[verdict] += 1
+        self._verdicts(verdict).inc()
         if response is None:
             return
-        self.operations += len(response.patch)
+        if response.patch:
+            self._operations.inc(len(response.patch))
         if notices := response.notices:
-            self._metrics.warnings.labels(self.name, self.phase).inc(len(notices))
+            self._metrics.warnings.labels(self._name, self._phase).inc(len(notices))
         causes = Counted((finding.reason, rule) for rule, finding in response.findings if isinstance(finding, Cause))
         for (reason, rule), count in causes.items():
-            self._metrics.causes.labels(self.name, reason, rule).inc(count)
+            self._metrics.causes.labels(self._name, reason, rule).inc(count)

@@ -1,7 +1,5 @@
 """The shape of a DIJob: `diengine.opendilab.org/v2alpha1`, with tasks."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

@@ -4,8 +4,6 @@ The settings are the same as under `accelerators` in the operator's own configur
 adds host directories to pods: here the administrator names each directory, for pods that request a certain resource.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, Self

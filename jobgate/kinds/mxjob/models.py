@@ -4,8 +4,6 @@ Two fields were published with names that do not follow Kubernetes' conventions.
 and the operator writes them. So the schema has both spellings, and `spellings.py` has the rules for them.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 

@@ -1,7 +1,5 @@
 """The models of a TorchJob: `train.distributed.io/v1alpha1`."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Volcano's plugins, and their flags with Volcano's defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """The models of a Volcano Job: `batch.volcano.sh/v1alpha1`, with all fields of Volcano's own CRD."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias

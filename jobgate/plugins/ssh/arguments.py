@@ -1,7 +1,5 @@
 """The arguments of the plugin `ssh`: Volcano's flags, and others instead of its flags for plain keys."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

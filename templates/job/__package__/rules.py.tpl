@@ -1,4 +1,8 @@
-"""The defaults and rules of the kind $name, beyond its models. Their docstrings are its documentation."""
+"""The defaults and rules of the kind $name, beyond its models. Their docstrings are its documentation.
+
+`says` is what CEL can say of a function. `jobgate manifests --policies` renders it as admission policies, which hold
+while no server answers. What CEL cannot say needs none.
+"""
 
 from collections.abc import Iterator
 
@@ -6,20 +10,25 @@ from jobgate.api import (
     Cause,
     Context,
     Draft,
+    Fault,
+    Fill,
     Invalid,
     Job,
     MayChange,
     Mutable,
+    Place,
     fill,
     fill_each,
     limit_what_is_not_shared,
     rule,
+    says,
     shared_rules,
 )
 
 from $package.models import Spec, Task
 
 
+@says()
 def constants(draft: Draft, _: Context) -> None:
     """The defaults of the models, for an API server without the defaults of the CRD."""
     spec = draft.at("spec")
@@ -28,6 +37,7 @@ def constants(draft: Draft, _: Context) -> None:
     fill_each(draft, "spec", "tasks", model=Task)
 
 
+@says(Fill(Place.JOB, "spec.checkpointEvery", "object.spec.epochs", "has(object.spec.epochs)"))
 def one_checkpoint_at_the_end(draft: Draft, _: Context) -> None:
     """Without a period, a checkpoint is written after the last epoch."""
     spec = draft.at("spec")
@@ -36,6 +46,7 @@ def one_checkpoint_at_the_end(draft: Draft, _: Context) -> None:
 
 
 @rule("checkpoint_every")
+@says(Fault("checkpoint_every", "$$(it) > $$(epochs)"))
 def a_checkpoint_is_written(job: Job[Spec], _: Context) -> Iterator[Cause]:
     """A job without any checkpoint would lose its result."""
     period = job.spec.checkpoint_every

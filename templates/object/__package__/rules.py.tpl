@@ -1,12 +1,30 @@
-"""The defaults and rules of the kind $name, beyond its models. Their docstrings are its documentation."""
+"""The defaults and rules of the kind $name, beyond its models. Their docstrings are its documentation.
+
+`says` is what CEL can say of a function. `jobgate manifests --policies` renders it as admission policies, which hold
+while no server answers. What CEL cannot say needs none.
+"""
 
 from collections.abc import Iterator
 
-from jobgate.api import Cause, Context, Draft, Forbidden, Invalid, Object, fill, rule
+from jobgate.api import (
+    Cause,
+    Context,
+    Draft,
+    Fault,
+    Fill,
+    Forbidden,
+    Invalid,
+    Object,
+    Place,
+    fill,
+    rule,
+    says,
+)
 
 from $package.models import Spec
 
 
+@says()
 def constants(draft: Draft, _: Context) -> None:
     """The defaults of the models, for an API server without the defaults of the CRD."""
     spec = draft.at("spec")
@@ -14,6 +32,7 @@ def constants(draft: Draft, _: Context) -> None:
         fill(spec, Spec)
 
 
+@says(Fill(Place.JOB, "spec.maximum", "object.spec.minimum", "has(object.spec.minimum)"))
 def maximum_is_the_minimum(draft: Draft, _: Context) -> None:
     """Without a maximum, there are always as many instances as the minimum."""
     spec = draft.at("spec")
@@ -22,6 +41,7 @@ def maximum_is_the_minimum(draft: Draft, _: Context) -> None:
 
 
 @rule("maximum")
+@says(Fault("maximum", "$$(it) < $$(minimum)"))
 def bounds_agree(subject: Object[Spec], _: Context) -> Iterator[Cause]:
     """A maximum below the minimum leaves no valid number of instances."""
     spec = subject.spec

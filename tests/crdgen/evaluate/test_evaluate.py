@@ -8,6 +8,8 @@ import pytest
 from crdgen.evaluate import Evaluator
 from crdgen.evaluate.check import VIOLATIONS_LIMIT
 from crdgen.quantities import QUANTITY_PATTERN, QUANTITY_PATTERNS, QUANTITY_SCHEMA
+from crdgen.schema import VALIDATIONS
+from crdgen.schema.look import uses
 
 TEXT = {"type": "string"}
 #: The schema of a quantity in CRDs of other generators.
@@ -288,6 +290,14 @@ def test_all_violations_are_found_at_once() -> None:
 def test_any_json_is_evaluated(value: Any) -> None:
     evaluator = Evaluator(schema(a=SET | {"items": TEXT}, b=NAMED))
     assert isinstance(evaluator.validate(evaluator.default(evaluator.prune(value))), list)
+
+
+@pytest.mark.parametrize("description", ["", "\ud800", VALIDATIONS])
+def test_rules_are_found_whatever_is_in_a_description(description: str) -> None:
+    text: dict[str, Any] = {"type": "string", "description": description}
+    assert not uses({"type": "object", "properties": {"a": text}}, VALIDATIONS)
+    ruled = text | {VALIDATIONS: [{"rule": "self != ''"}]}
+    assert uses({"type": "object", "properties": {"a": {"type": "array", "items": ruled}}}, VALIDATIONS)
 
 
 def test_an_empty_type_is_absent_as_in_go() -> None:

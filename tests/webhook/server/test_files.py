@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.webhook.server.offers import NOW, issued, offered
-from webhook.server import files as module
 from webhook.server.candidate import LARGEST, BadCertificate, Candidate, Fault
 from webhook.server.certificates import Certificates
 from webhook.server.files import JUDGE_AGAIN, Files, Poller
@@ -129,12 +128,12 @@ def test_a_device_without_end_is_not_read_for_ever(tmp_path: Path, certificates:
         Poller(certificates, files_of(tmp_path)).take()
 
 
-def test_what_did_not_change_is_not_read(
+def test_what_did_not_change_is_not_judged_again(
     mount: Path, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poller = Poller(certificates, files_of(mount))
     poller.take()
-    monkeypatch.setattr(module, "_content", lambda _: pytest.fail("it was read"))
+    monkeypatch.setattr(certificates, "offer", lambda _: pytest.fail("it was judged"))
     poller.take()
 
 

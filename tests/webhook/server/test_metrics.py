@@ -1,13 +1,13 @@
 """What is counted of requests."""
 
 from webhook import Response
-from webhook.server.metrics import Metrics
+from webhook.server.metrics import Metrics, RouteMetrics
 
 
 def test_answers_are_counted_by_what_came_of_them_and_how_long_they_took() -> None:
     metrics = Metrics()
-    metrics.route("/validate", "crews", "validate").reviewed("allowed", Response("u"))
-    route = metrics.route("/mutate", "crews", "mutate")
+    RouteMetrics(metrics, "/validate", "crews", "validate").reviewed("allowed", Response("u"))
+    route = RouteMetrics(metrics, "/mutate", "crews", "mutate")
     for _ in range(3):
         route.reviewed("patched", Response("u", patch=[{"op": "add"}, {"op": "add"}]))
         route.answered(200, 0.005, late=False)
@@ -31,5 +31,5 @@ def test_answers_are_counted_by_what_came_of_them_and_how_long_they_took() -> No
 
 def test_what_was_counted_is_not_counted_again() -> None:
     metrics = Metrics()
-    metrics.route("/mutate", "crews", "mutate").answered(200, 0.004, late=False)
+    RouteMetrics(metrics, "/mutate", "crews", "mutate").answered(200, 0.004, late=False)
     assert metrics.exposition() == metrics.exposition()

@@ -1,7 +1,5 @@
 """The models of JobFlow and JobTemplate, `flow.volcano.sh/v1alpha1`. What nothing reads by field is plain JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, Literal
 
