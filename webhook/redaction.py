@@ -1,8 +1,7 @@
-"""Masks secret values in objects, patches and findings, for programs that keep reviews.
+"""Masks objects, patches and findings, for programs that keep reviews.
 
-Only what is known to be harmless stays readable: names, images, types, policies, amounts and numbers, by the name of
-their field. Every other text is masked, so a secret in a field that nobody knows is masked too. Texts that were masked
-are then searched for in messages.
+By the names of fields, only what is known to be harmless stays readable: names, images, types, policies, amounts and
+numbers. Every other text is masked, also where messages have it.
 """
 
 from __future__ import annotations
@@ -43,65 +42,58 @@ _KEY: Final = re.compile(r"[\w./-]{1,253}")
 #: In messages: quoted texts, to where they were cut; and private keys, credentials of URLs, and what is beside a cut.
 _QUOTED: Final = re.compile(r'"((?:[^"\\…]|\\.)*)(?:"|…[^\s"]*"?|$)')
 _SUSPECT: Final = re.compile(r'-----BEGIN.*|(?<=://)[^/\s]*@|[^\s"]*…[^\s"]*')
-#: A shorter text is masked in messages only in quotes.
-_SHORT: Final = 4
-#: Most masked texts that messages are searched for; if there are more, no message is kept.
-MOST: Final = 1000
+#: A shorter text is masked in messages only in quotes; of an object with more masked texts, no message is kept.
+_SHORT, MOST = 4, 1000
 
 
 class _Place(NamedTuple):
-    """A place in an object.
-
-    Attributes:
-        field: its field, with `[]` in a list.
-        below: whether it is below a field with secrets.
-        masks: whether nothing there is readable.
-        reads: whether a text there is readable.
-    """
+    """A place: its field, with `[]` in a list; whether it is below secrets, masks numbers too, and shows texts."""
 
     field: str = ""
     below: bool = False
     masks: bool = False
     reads: bool = False
 
-    def inner(self, step: str | int) -> tuple[str | int, _Place]:
-        """Return a step as it may be shown, and the place to which it leads from here."""
-        known = isinstance(step, int) or _KEY.fullmatch(step)
-        return _inner(self, step) if known else (MASK, _Place("", True, True))
-
 
 @lru_cache(maxsize=4096)
 def _inner(place: _Place, step: str | int) -> tuple[str | int, _Place]:
+    """Return a step as it may be shown, and the place to which it leads. A text has at most 254 characters."""
     field, below = place.field, place.below
     if isinstance(step, int):
-        inner = field if field.endswith("[]") else f"{field}[]"
-    elif field in _NAMED:
-        inner, below = step, below or step not in {"name", "valueFrom"}
+        inner = f"{field.removesuffix('[]')}[]"
     else:
-        inner = field if field in _AMOUNTS else step
-        below = below or (bool(_SECRET.search(field)) and not _REFERENCE.fullmatch(field))
-        if below and field.endswith("[]"):
+        inner, is_key = field if field in _AMOUNTS else step, bool(_KEY.fullmatch(step))
+        refers = step in {"name", "valueFrom"} if field in _NAMED else bool(_REFERENCE.fullmatch(field))
+        below = below or not is_key or (not refers and bool(_SECRET.search(field)))
+        if not is_key or (below and field.endswith("[]") and field not in _NAMED):
             step = MASK
     name = inner.removesuffix("[]")
     masks = below or bool(_SECRET.search(name))
     return step, _Place(inner, below, masks, not masks and bool(_READABLE.fullmatch(name)))
 
 
+def _followed(path: Sequence[str | int]) -> tuple[list[str | int], _Place]:
+    """Return the steps of a path as they may be shown, and the place to which they lead."""
+    steps, place = [*path], _Place()
+    for index, step in enumerate(path):
+        steps[index], place = _inner(place, step[:254] if isinstance(step, str) else step)
+    return steps, place
+
+
 class Redaction:
     """What is readable of one review, and what is not. Mask all objects and patches before the first finding."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._readable: set[str] = set()
         self._masked: set[str] = set()
 
     def masked(self, value: Any, place: _Place = _Place()) -> Any:  # noqa: B008  # frozen
         """Return an object, or the value at a place in it, with masked texts. Its shape stays."""
         if isinstance(value, dict):
-            inner = [(*place.inner(name), child) for name, child in value.items() if name not in _LEFT_OUT]
+            inner = [(*_inner(place, name[:254]), child) for name, child in value.items() if name not in _LEFT_OUT]
             return {name: self.masked(child, at) for name, at, child in inner}
         if isinstance(value, list):
-            at = place.inner(0)[1]
+            at = _inner(place, 0)[1]
             return [self.masked(item, at) for item in value]
         if isinstance(value, str) and place.reads and _TEXT.fullmatch(value):
             self._readable.add(value)
@@ -133,7 +125,7 @@ class Redaction:
     def _message(self, finding: Notice, place: _Place) -> str:
         forms, readable = self._searched
         start, own, text = "", "", finding.message
-        if len(text) >= MESSAGE_LIMIT or len(forms) > MOST:
+        if len(text) >= MESSAGE_LIMIT or len(self._masked) > MOST:
             return "message not kept: it is too long, or the object has too many texts"
         if isinstance(finding, Cause) and text.startswith(f"{finding.words}: {shown(finding.value)}"):
             start, own = f"{finding.words}: ", shown(Redaction().masked(finding.value, place))
@@ -152,21 +144,8 @@ class Redaction:
     @cached_property
     def _searched(self) -> tuple[list[tuple[str, str]], frozenset[str]]:
         """The masked texts in each form that a message may have, the longest first; and the readable ones."""
-        forms = [(form, text) for text in self._masked - {""} for form in _forms(text)]
+        written = [
+            (form, text) for text in self._masked - {""} for form in (text, json.dumps(text, ensure_ascii=False)[1:-1])
+        ]
+        forms = {(form, text) for whole, text in written for form in (whole, escaped(whole))}
         return sorted(forms, key=lambda pair: -len(pair[0])), frozenset(self._readable)
-
-
-def _followed(path: Sequence[str | int]) -> tuple[list[str | int], _Place]:
-    """Return the steps of a path as they may be shown, and the place to which they lead."""
-    steps: list[str | int] = []
-    place = _Place()
-    for step in path:
-        name, place = place.inner(step)
-        steps.append(name)
-    return steps, place
-
-
-def _forms(text: str) -> set[str]:
-    """Return how JSON and our own messages write a text."""
-    as_json = json.dumps(text, ensure_ascii=False)[1:-1]
-    return {text, as_json, escaped(text), escaped(as_json)}

@@ -82,8 +82,8 @@ def console(  # noqa: PLR0913 - one argument an option
 
     async def app() -> web.Application:
         from jobgate.console.app import LOOPBACK, Console
+        from jobgate.console.commands import Trial
         from jobgate.console.jobs import Jobs
-        from jobgate.console.trial import Trial
 
         client = await connect(kubeconfig)
         try:

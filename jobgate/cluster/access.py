@@ -9,6 +9,7 @@ from jobgate.cluster.objects import ObjectClient
 from jobgate.cluster.resource import Resource
 
 REVIEWS: Final = Resource("subjectaccessreviews", "v1", "authorization.k8s.io")
+_TOKENS: Final = Resource("tokenreviews", "v1", "authentication.k8s.io")
 _OWN: Final = Resource("selfsubjectaccessreviews", "v1", "authorization.k8s.io")
 
 
@@ -34,6 +35,15 @@ async def _ask(
     typed = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "metadata": {}}
     answer = await client.create(resource, {**typed, "spec": {**subject, of: wanted}})
     return (answer.get("status") or {}).get("allowed") is True
+
+
+async def user_of(client: ObjectClient, token: str, audience: str) -> Mapping[str, Any]:
+    """Return the user of a token that was issued for an audience; empty if it is not valid for it."""
+    typed = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "metadata": {}}
+    answer = await client.create(_TOKENS, {**typed, "spec": {"token": token, "audiences": [audience]}})
+    status = answer.get("status") or {}
+    valid = status.get("authenticated") is True and audience in (status.get("audiences") or ())
+    return status.get("user") or {} if valid else {}
 
 
 def service_account(namespace: str, name: str) -> tuple[str, list[str]]:

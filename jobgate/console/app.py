@@ -21,14 +21,11 @@ from aiohttp import web
 from jobgate import __version__
 from jobgate.cluster import ApiError
 from jobgate.cluster.client import Client
-from jobgate.console.audit import audited, diagnosis
 from jobgate.console.caller import Caller, Callers
-from jobgate.console.graph import graph
-from jobgate.console.health import health
-from jobgate.console.jobs import Jobs
+from jobgate.console.commands import BYTES, Trial, audited, diagnosis
+from jobgate.console.jobs import Jobs, graph
 from jobgate.console.reviews import ReviewStore, by_rule
-from jobgate.console.servers import Servers
-from jobgate.console.trial import BYTES, Trial
+from jobgate.console.servers import Servers, health
 from jobgate.doctor.look import CannotDiagnose
 from jobgate.why.look import look_at
 from webhook.values import mapping, text

@@ -1,4 +1,4 @@
-"""The jobs of a cluster, watched: what a list shows of each, with the counts of their pods."""
+"""The jobs of a cluster, watched; and one as a graph: its tasks with their pods, its Events, and why it waits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.client import Client
+from jobgate.cluster.events import EVENTS
 from jobgate.cluster.informer import Key
-from jobgate.console.caller import Caller, Place
-from jobgate.jobs.job import job_of
+from jobgate.console.caller import Caller
+from jobgate.jobs.gangs import gang_minimum
+from jobgate.jobs.job import Job, job_of
 from jobgate.jobs.kind import CustomKind, JobKind
 from jobgate.jobs.status import is_run
+from jobgate.jobs.task import Task
 from jobgate.jobs.wiring import jobs_of
+from jobgate.offline.explanation import explain as pods_of
+from jobgate.offline.judge import ReviewOptions
 from jobgate.plugins.crew import RUN_LABEL
 from jobgate.room import Room
 from jobgate.runner.seen import PODS, controllers_of
 from jobgate.runner.subject import PodSeen, uid_of
-from jobgate.why.causes import message_of
+from jobgate.runner.uncreated import last_time
+from jobgate.why.causes import Situation, explain, message_of
 from webhook.text import line
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
@@ -29,6 +35,8 @@ from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, te
 ROOM: Final = 256 * 1024 * 1024
 #: Least seconds between two counts of all pods.
 PERIOD: Final = 0.5
+#: Most pods, Events and tasks that are shown of one job.
+MOST_PODS, MOST_EVENTS, MOST_TASKS = 500, 50, 200
 #: What the list shows of a job.
 Row: TypeAlias = dict[str, Any]
 
@@ -75,16 +83,6 @@ class Jobs:
         self._stale = True
         self.touched[key[0]] += 1
 
-    async def rows(self) -> list[Row]:
-        """Return all jobs, the newest first: the same list until something has changed."""
-        async with self._turn:
-            if self._stale:
-                await asyncio.sleep(self._due - time.monotonic())
-                self._stale = False
-                self._rows = await asyncio.to_thread(self._counted)
-                self._due = time.monotonic() + PERIOD
-            return self._rows
-
     def _counted(self) -> list[Row]:
         pods: defaultdict[str, list[PodRow]] = defaultdict(list)
         for pod in (pod for _, informer in self._pods for pod in _all(informer)):
@@ -95,8 +93,14 @@ class Jobs:
         return sorted(rows, key=lambda row: (row["created"], row["name"]), reverse=True)
 
     async def seen_by(self, caller: Caller) -> list[Row]:
-        """Return the jobs that a caller may list, the newest first."""
-        placed = [(_place(row), row) for row in await self.rows()]
+        """Return the jobs that a caller may list, the newest first; all are counted again after a change."""
+        async with self._turn:
+            if self._stale:
+                await asyncio.sleep(self._due - time.monotonic())
+                self._stale = False
+                self._rows = await asyncio.to_thread(self._counted)
+                self._due = time.monotonic() + PERIOD
+        placed = [((*row["plural"].partition(".")[::-2], row["namespace"]), row) for row in self._rows]
         visible = await caller.visible({place for place, _ in placed})
         return [row for place, row in placed if place in visible]
 
@@ -119,13 +123,10 @@ def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
         replicas = 0
     conditions = [each.get("type") for _, each in objects(status.get("conditions")) if each.get("status") == "True"]
     phases = (status.get("phase"), mapping(status.get("state")).get("phase"), *reversed(conditions))
-
+    named = {"kind": kind.kind, "plural": kind.qualified_plural}
+    named |= {key: text(metadata.get(key)) for key in ("namespace", "name", "uid")}
     return {
-        "kind": kind.kind,
-        "plural": kind.qualified_plural,
-        "namespace": text(metadata.get("namespace")),
-        "name": text(metadata.get("name")),
-        "uid": uid_of(document),
+        **named,
         "created": text(metadata.get("creationTimestamp")),
         "phase": line(next(filter(None, map(text, phases)), ""), 63),
         "message": line(message_of(status), 300),
@@ -151,11 +152,6 @@ def counts(pods: Iterable[PodRow]) -> Row:
     return {"pods": phases, "ready": sum(pod.ready for pod in pods), "restarts": sum(pod.restarts for pod in pods)}
 
 
-def _place(row: Row) -> Place:
-    plural, _, group = row["plural"].partition(".")
-    return group, plural, row["namespace"]
-
-
 def _all(informer: Informer[Any]) -> list[Any]:
     """Return all that an informer keeps; nothing while that is unknown. It is called in a thread."""
     try:
@@ -163,3 +159,78 @@ def _all(informer: Informer[Any]) -> list[Any]:
         return [kept for key in keys if (kept := informer.peek(key[1], key[0])) is not None]
     except LookupError:
         return []
+
+
+def graph(situation: Situation, options: ReviewOptions) -> Row:
+    """Return what the page shows of a job."""
+    document, kind = situation.document, situation.kind
+    job = job_of(kind, document)
+    tasks = {task.name or "": task for task in job.tasks}
+    pods = [(_task_of(pod, tasks, job), pod, pod_row(pod)) for pod in situation.observed.pods]
+    by_task: defaultdict[str, list[PodRow]] = defaultdict(list)
+    for name, _, row in pods:
+        by_task[name].append(row)
+    own = {uid_of(document), *map(uid_of, situation.observed.pods), *map(uid_of, situation.observed.jobs)}
+    about = [each for each in situation.all(EVENTS) if mapping(each.get("involvedObject")).get("uid") in own]
+    events = sorted(about, key=last_time, reverse=True)
+    groups = [metadata_of(group).get("name") for group in situation.observed.groups]
+    if job.get("min_available") is not None:
+        groups.append(metadata_of(document).get("name"))
+    beside = pods_of(dict(document), options)
+    conditions = [entry for _, entry in objects(mapping(document.get("status")).get("conditions"))]
+    return {
+        "job": row_of(kind, document) | counts(row for _, _, row in pods),
+        "tasks": [_task(name, task, by_task[name]) for name, task in list(tasks.items())[:MOST_TASKS]],
+        "gangs": [{"name": gang, "minimum": gang_minimum(job), "tasks": [*tasks]} for gang in groups[:1]],
+        "pods": [_pod(*each) for each in pods[:MOST_PODS]],
+        "podsTotal": len(pods),
+        "objects": [
+            {"kind": kind, "name": name, "source": row.source}
+            for row in (beside.beside if beside is not None else ())
+            for kind, _, name in [row.text.partition(" ")]
+        ],
+        "events": [_event(each) for each in events[:MOST_EVENTS]],
+        "eventsTotal": len(events),
+        "conditions": [{**entry, "time": entry.get("lastTransitionTime")} for entry in conditions],
+        "why": explain(situation).to_json(situation.seen),
+    }
+
+
+def _task(name: str, task: Task, pods: Iterable[PodRow]) -> Row:
+    counted, depends = counts(pods), task.depends_on
+    phases = counted["pods"]
+    if not task.replicas or phases["Failed"]:
+        state = "failed" if task.replicas else "empty"
+    elif phases["Succeeded"] >= task.replicas:
+        state = "succeeded"
+    else:
+        state = "running" if phases.total() - phases["Pending"] >= task.replicas else "waiting"
+    named = {"name": name, "type": task.type or "", "replicas": task.replicas, "minimum": task.min_available}
+    others = [other for _, other, _ in depends.names(task.path)] if depends else []
+    return {**named, "state": state, "dependsOn": others, "any": bool(depends and depends.any_suffices), **counted}
+
+
+def _task_of(pod: Mapping[str, Any], tasks: Iterable[str], job: Job[Any]) -> str:
+    """Return the task of a pod: a label says so, whoever made it, or else its name."""
+    labels = {value for value in labels_of(pod).values() if isinstance(value, str)}
+    if named := next((name for name in tasks if name in labels), ""):
+        return named
+    rest = text(metadata_of(pod).get("name")).removeprefix(f"{metadata_of(job.document).get('name')}-")
+    return max((task for task in tasks if task and rest.startswith(f"{task}-")), key=len, default="")
+
+
+def _pod(task: str, pod: Mapping[str, Any], row: PodRow) -> Row:
+    status = mapping(pod.get("status"))
+    waiting = (mapping(mapping(each.get("state")).get("waiting")) for each in PodSeen(pod, 0).all_containers)
+    unready = (entry for _, entry in objects(status.get("conditions")) if entry.get("status") == "False")
+    reasons = filter(None, (text(each.get("reason")) for each in (status, *waiting, *unready)))
+    reason = "" if row.ready or row.phase == "Succeeded" else next(reasons, "")
+    named = {"name": metadata_of(pod).get("name"), "task": task, "node": text(spec_of(pod).get("nodeName"))}
+    return {**named, "phase": row.phase, "ready": row.ready, "restarts": row.restarts, "reason": reason}
+
+
+def _event(event: Mapping[str, Any]) -> Row:
+    about, count = mapping(event.get("involvedObject")), whole(event.get("count")) or 1
+    named = {"type": event.get("type"), "reason": event.get("reason"), "message": line(text(event.get("message")))}
+    named["object"] = f"{about.get('kind')} {about.get('name')}"
+    return {**named, "time": last_time(event).isoformat(), "count": count}

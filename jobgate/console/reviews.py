@@ -1,4 +1,4 @@
-"""The last reviews of all servers, bounded in number and bytes, and what a caller may see of them."""
+"""The last reviews of all servers, bounded in number and bytes: what a caller may see of them, and as lines of YAML."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from itertools import takewhile
 from typing import Any, Final
 
+import jsonpatch
 import orjson
 
 from crdgen import to_yaml
+from crdgen.reading import UnreadableManifest, read
 from crdgen.resource.resource import english_plural
 from jobgate.console.caller import Caller, Place
-from jobgate.console.lines import patched, places
+from webhook.text import shown
 from webhook.values import items, mapping, text
 
-#: Most reviews and bytes that are kept, and most rules that are counted.
-MOST, BYTES, RULES = 10_000, 64 * 1024 * 1024, 200
+#: Most reviews and bytes that are kept, most rules that are counted, and most lines that are compared.
+MOST, BYTES, RULES, LINES = 10_000, 64 * 1024 * 1024, 200, 5000
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
 #: The texts that the list shows of a review and of a finding; the rest is shown for a single review.
@@ -60,7 +63,6 @@ class ReviewStore:
             "dryRun": review.get("dryRun") is True,
             "milliseconds": _number(review.get("milliseconds")),
             "operations": _number(review.get("operations")),
-            "hasObject": "object" in review,
             **{part: [_finding(each) for each in items(review.get(part))] for part in _FINDINGS},
         }
         content = orjson.dumps({key: review[key] for key in ("object", "patch") if key in review})
@@ -132,3 +134,37 @@ def _texts(document: Any, fields: Iterable[str]) -> dict[str, str]:
 
 def _number(value: Any) -> float:
     return value if isinstance(value, int | float) else 0
+
+
+def places(text: str, paths: Iterable[Sequence[str | int]]) -> dict[tuple[str | int, ...], tuple[int, int]]:
+    """Return line and column, from 1, of each path in the YAML of an object; a missing field is where it would be."""
+    try:
+        (manifest,) = read(text.encode(), "object")
+    except (UnreadableManifest, ValueError):
+        return {}
+    return {path: place for path, (place, _) in manifest.locate(set(map(tuple, paths))).items()}
+
+
+def difference(before: Any, after: Any) -> list[dict[str, str]]:
+    """Return the lines that differ between two objects, with some around them; `@` says at which line they begin."""
+    old, new = (to_yaml(document).splitlines()[:LINES] for document in (before, after))
+    return [
+        {"sign": line[0], "text": f"line {line.split()[2][1:].split(',')[0]}" if line[0] == "@" else line[1:]}
+        for line in [*unified_diff(old, new, n=3, lineterm="")][2:]
+    ]
+
+
+def patched(document: Any, patch: Sequence[Any]) -> list[dict[str, str]]:
+    """Return what a patch changes in an object, or its operations if it does not apply to what is known of it."""
+    if isinstance(document, dict):
+        try:
+            return difference(document, jsonpatch.apply_patch(document, patch))
+        except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError):
+            pass  # a part of the object was left out
+    return [_operation(operation) for operation in patch if isinstance(operation, Mapping)]
+
+
+def _operation(operation: Mapping[str, Any]) -> dict[str, str]:
+    removed = operation.get("op") == "remove"
+    value = "" if removed else f": {shown(operation.get('value'))}"
+    return {"sign": "-" if removed else "+", "text": f"{operation.get('path')}{value}"}

@@ -1,4 +1,4 @@
-"""The servers of an installation, and the reviews that they keep, read through the API server's proxy to their pods.
+"""The servers of an installation: their health, and their reviews, read through the API server's proxy to their pods.
 
 The proxy removes `Authorization`, so the token goes into another header. It is one of the account `jobgate-console` for
 the servers alone: the caller's own token never reaches a pod.
@@ -7,28 +7,42 @@ the servers alone: the caller's own token never reaches a pod.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import inf
 from typing import Any, Final
 
 import orjson
-from aiohttp import ClientResponse, ClientTimeout, request
+from aiohttp import ClientError, ClientResponse, ClientTimeout, request
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
+from certs import Refusal, RotationSettings, Unavailable, service_names
+from certs.state import write_time
 from jobgate.cluster import ApiError
+from jobgate.cluster.bundles import RotationScope
 from jobgate.cluster.client import Client
+from jobgate.console.jobs import pod_row
 from jobgate.console.reviews import ReviewStore
 from jobgate.doctor.choices import flags_in
 from jobgate.installation.console import ACCOUNT
+from jobgate.installation.installation import values
 from jobgate.installation.workload import ACCOUNT as SERVERS
 from jobgate.installation.workload import SELECTOR
 from jobgate.runner.seen import PODS
 from jobgate.serving.readers import AUDIENCE
+from jobgate.serving.rotation import status_of
 from webhook.server.offer import STREAM, TOKEN
 from webhook.values import mapping, metadata_of, spec_of, text
 
+#: Most bytes of the metrics of a server, and seconds to read them.
+METRICS, TIMEOUT = 2 * 1024 * 1024, 5.0
 #: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream; most servers.
 PERIOD, RETRY, SILENCE, MOST = 5.0, 2.0, 30.0, 50
+_LATENCY: Final = "controller_runtime_webhook_latency_seconds"
 _OFF: Final = "reviews are not kept: set keepReviews in the chart, or --keep-reviews of the server"
 _STATES: Final = {401: "forbidden", 403: "forbidden", 404: "off"}
 
@@ -159,3 +173,85 @@ class Servers:
 def _runs(pod: Mapping[str, Any]) -> bool:
     own = spec_of(pod).get("serviceAccountName") == SERVERS and not metadata_of(pod).get("deletionTimestamp")
     return own and mapping(pod.get("status")).get("phase") == "Running"
+
+
+async def health(client: Client, name: str, servers: Servers, *, may_see_servers: bool) -> dict[str, Any]:
+    """Return the health of an installation as far as the caller may read it."""
+    shown = [*servers.known.values()] if may_see_servers else []
+    problems = [] if may_see_servers else [f"servers: you may not list pods in namespace {servers.namespace}"]
+    read = await asyncio.gather(*(_metrics(client, servers, server) for server in shown))
+    problems += [f"metrics of {server.name}: {fault}" for server, fault, _ in read if fault]
+    flags = shown[0].flags if shown else {}
+    service = flags.get("tls-name", [""])[0].split(".")[0] or values("service")
+    secret = flags.get("tls-secret", [""])[0].rpartition("/")[2] or values("secret")
+    domain = flags.get("cluster-domain", [values("cluster_domain")])[0]
+    settings = RotationSettings(service_names(service, servers.namespace, cluster_domain=domain))
+    scope, certificates = RotationScope(servers.namespace, service, name, secret), None
+    try:
+        certificates = await status_of(client, scope, settings, probing=False)  # metrics have what servers serve
+        if not certificates["notAfter"]:  # there is no generation to show
+            problems += certificates["problems"]
+            certificates = None
+    except (Refusal, Unavailable, OSError) as error:
+        problems.append(f"certificates: {error}")
+    return {
+        "time": write_time(datetime.now(UTC)),
+        "namespace": servers.namespace,
+        "replicas": [_server(server, samples) for server, _, samples in read] if may_see_servers else None,
+        "latency": _latency([sample for _, _, samples in read for sample in samples]),
+        "certificates": certificates,
+        "problems": problems,
+    }
+
+
+async def _metrics(client: Client, servers: Servers, server: Server) -> tuple[Server, str, list[Sample]]:
+    try:
+        async with asyncio.timeout(TIMEOUT), servers.asked(server, client, "/metrics", silence=TIMEOUT) as response:
+            body = b""
+            while len(body) < METRICS and (chunk := await response.content.read(METRICS)):
+                body += chunk
+            whole = body.decode("utf-8", "replace").rpartition("\n")[0] + "\n"
+            return server, "", [each for family in text_string_to_metric_families(whole) for each in family.samples]
+    except (ApiError, OSError, TimeoutError, ClientError, ValueError) as error:
+        return server, str(error) or type(error).__qualname__, []
+
+
+def _server(server: Server, samples: Sequence[Sample]) -> dict[str, Any]:
+    pod, unkept = pod_row(server.pod), dict(_by_resource(samples, "jobgate_cache_unkept_objects"))
+    return {
+        "name": server.name,
+        "node": spec_of(server.pod).get("nodeName"),
+        "phase": pod.phase if server.pod else "Running",
+        "ready": pod.ready if server.pod else bool(samples),
+        "restarts": pod.restarts,
+        "started": mapping(server.pod.get("status")).get("startTime"),
+        "reviews": {"state": server.state, "message": server.message},
+        "connections": _total(samples, "jobgate_connections"),
+        "inFlight": _total(samples, "controller_runtime_webhook_requests_in_flight"),
+        "requests": _total(samples, "controller_runtime_webhook_requests_total"),
+        "caches": [
+            {"resource": name, "ageSeconds": age if age != inf else None, "unkept": unkept.get(name, 0.0)}
+            for name, age in sorted(_by_resource(samples, "jobgate_cache_age_seconds"))
+        ],
+        "certificateGeneration": _total(samples, "jobgate_certificate_generation"),
+    }
+
+
+def _by_resource(samples: Sequence[Sample], name: str) -> Iterator[tuple[str, float]]:
+    return ((sample.labels.get("resource", ""), sample.value) for sample in samples if sample.name == name)
+
+
+def _total(samples: Sequence[Sample], name: str) -> float | None:
+    found = [sample.value for sample in samples if sample.name == name]
+    return sum(found) if found else None
+
+
+def _latency(samples: Sequence[Sample]) -> dict[str, Any] | None:
+    """Return the histogram of all servers and paths together."""
+    buckets = defaultdict[float, float](float)
+    for sample in samples:
+        if sample.name == f"{_LATENCY}_bucket":
+            buckets[float(sample.labels["le"])] += sample.value
+    shown = [{"le": bound if bound != inf else None, "count": number} for bound, number in sorted(buckets.items())]
+    total = _total(samples, f"{_LATENCY}_sum")
+    return {"count": buckets[inf], "sumSeconds": total, "buckets": shown} if shown else None

@@ -133,7 +133,7 @@ SLOW = {"asyncio", "concurrent", "crdgen.cel", "crdgen.lint", "importlib.metadat
 def loaded_by(module: str, *arguments: str, text: str = "") -> set[str]:
     """Return the modules that a command loads, and the names of the dataclasses in our own."""
     program = (
-        "import atexit, runpy, sys; from dataclasses import is_dataclass; atexit.register(lambda: print(*sys.modules, *("
+        "import atexit, os, runpy, sys; from dataclasses import is_dataclass; os._exit = sys.exit; atexit.register(lambda: print(*sys.modules, *("
         "f'{name}:{each}' for name, part in sys.modules.items() if name.split('.')[0] in ('crdgen', 'jobgate', 'webhook')"
         "for each, value in vars(part).items() if getattr(value, '__module__', '') == name and is_dataclass(value))));"
         f"sys.argv = ['', *{arguments!r}]; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
@@ -148,6 +148,14 @@ def test_a_review_loads_nothing_slow_that_it_does_not_need() -> None:
     assert {"jobgate.offline.judge", "msgspec"} <= loaded
     assert loaded & SLOW == set()
     assert [name for name in loaded if ":" in name] == []
+
+
+def test_a_process_that_ends_early_has_written_everything() -> None:
+    text = "---\n".join([BROKEN] * 500)
+    command = [sys.executable, "-m", "jobgate", "review", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, review("-", text=text).stdout)
+    assert done.stdout.endswith("500 errors, 0 warnings\n")
 
 
 def test_another_pydantic_may_ask_for_more_than_its_plugins() -> None:

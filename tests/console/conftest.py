@@ -20,8 +20,8 @@ from controlplane.rights import SYSTEM
 from controlplane.webhook import InstalledWebhook, jobgate
 from jobgate.cluster.client import Client
 from jobgate.console.app import Console
+from jobgate.console.commands import Trial
 from jobgate.console.jobs import Jobs
-from jobgate.console.trial import Trial
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed

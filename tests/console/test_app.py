@@ -13,8 +13,8 @@ from yarl import URL
 from jobgate.cluster import ApiError
 from jobgate.console import app as app_module
 from jobgate.console.app import Console
+from jobgate.console.commands import BYTES, Trial
 from jobgate.console.jobs import Jobs
-from jobgate.console.trial import BYTES, Trial
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 

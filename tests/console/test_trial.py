@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from jobgate.cli import main
-from jobgate.console.trial import OBJECTS, Trial
+from jobgate.console.commands import OBJECTS, Trial
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 from tests.corpus import ROOT

@@ -1,19 +1,15 @@
-"""Offers the kept reviews on the plain port to who may read them: as JSON, and as a stream of server-sent events.
-
-A stream holds at most one part of `PART` bytes: the next is sent once the client has read it. A client that reads too
-slowly misses reviews instead of holding memory.
-"""
+"""Offers the kept reviews on the plain port to who may read them: as JSON, and as a stream of server-sent events."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeAlias
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
-from webhook.server.answer import JSON
+from webhook.server.answer import JSON, TEXT
 from webhook.server.connection import Connection, Exchange
 from webhook.server.limits import KIB, MIB
 from webhook.server.reader import RequestHead
@@ -23,18 +19,12 @@ PATH: Final = "/reviews"
 STREAM: Final = f"{PATH}/stream"
 #: The header of the token, for clients behind the API server: it removes `Authorization`.
 TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
-#: Seconds between two parts of a stream, between two comments in a silent one, and of a stream in all: then the client
-#: connects again, with a token that is checked again.
+#: Seconds between two parts of a stream, between two comments in a silent one, and until it ends: then the client
+#: connects again, and its token is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
-#: Most streams, and most other requests per second.
-STREAMS, PER_SECOND = 8, 10
-#: Bytes of a part of a stream, and of an answer, after which no further review is added.
-PART, ANSWER = 64 * KIB, MIB
-#: Most reviews of an answer.
-MOST = 1000
-
-_LATER: Final = frozenset({429, 503})
-
+#: Most streams, requests per second, and reviews of an answer; bytes of a part of a stream, and of an answer, after
+#: which no review is added.
+STREAMS, PER_SECOND, MOST, PART, ANSWER = 8, 10, 1000, 64 * KIB, MIB
 #: Returns the HTTP status for a token: OK if who has it may read all reviews.
 MayRead: TypeAlias = Callable[[str], Awaitable[int]]
 
@@ -44,28 +34,6 @@ class Asking(Exchange, Protocol):
 
     connection: Connection[Any]
     head: RequestHead
-
-
-class _Query:
-    """The parameters of a request, and its token."""
-
-    def __init__(self, head: RequestHead) -> None:
-        """Read them.
-
-        Raises:
-            ValueError: a parameter is no number.
-        """
-        values = {name: texts[-1] for name, texts in parse_qs(head.path.partition("?")[2]).items()}
-        self.after, self.most = _number(values, "after", 0), min(MOST, _number(values, "limit", MOST))
-        scheme, _, token = head.headers.get("Authorization", "").partition(" ")
-        self.token = head.headers.get(TOKEN, "") or (token.strip() if scheme.lower() == "bearer" else "")
-
-
-def _number(values: Mapping[str, str], name: str, default: int) -> int:
-    text = values.get(name, str(default))
-    if not text.isdecimal() or len(text) > 18:
-        raise ValueError(f"{name} must be a whole number")
-    return int(text)
 
 
 class Offer:
@@ -78,8 +46,7 @@ class Offer:
         self._kept, self._may_read = kept, may_read
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._streams = 0
-        self._second, self._asked = 0, 0
+        self._streams = self._second = self._asked = 0
 
     def answer(self, asking: Asking) -> None:
         """Answer later, in the event loop of the plain port."""
@@ -88,82 +55,61 @@ class Offer:
         task.add_done_callback(self._tasks.discard)
 
     async def _answer(self, asking: Asking) -> None:
+        path, _, query = asking.head.path.partition("?")
+        values, body = {"after": "0", "limit": str(MOST), **dict(parse_qsl(query))}, b""
+        after, most = values["after"][:18], values["limit"][:18]
         try:
-            query = _Query(asking.head)
-            if asking.head.method != "GET":
-                status, why = 405, "reviews are only read"
-            elif self._busy():
-                status, why = 429, "too many requests: try again in a second"
-            else:
-                asked = asyncio.run_coroutine_threadsafe(self._allowed(query.token), self._loop)
-                status, why = await asyncio.wrap_future(asked), "a token that may read them is required"
-            if status == HTTPStatus.OK and asking.head.path.startswith(STREAM):
-                await self._stream(asking, query)
+            status = await self._status(asking.head) if (after + most).isdecimal() else 400
+            if status == HTTPStatus.OK and path == STREAM and self._streams < STREAMS:
+                await self._stream(asking, int(after))
                 return
-            if status == HTTPStatus.OK:
-                body = self._listed(query)
-                asking.connection.answer(200, body, JSON, {"Cache-Control": "no-store"})
-                return
-        except ValueError as error:
-            status, why = 400, str(error)
-        except Exception as error:  # noqa: BLE001  # one request fails, not the probes
-            status, why = 503, type(error).__qualname__
-        asking.connection.answer(
-            status, f"{why}\n".encode(), headers={"Retry-After": "1"} if status in _LATER else None
-        )
+            if status == HTTPStatus.OK and path == STREAM:
+                status = HTTPStatus.TOO_MANY_REQUESTS
+            elif status == HTTPStatus.OK:
+                body = self._listed(int(after), min(MOST, int(most)))
+        except Exception:  # noqa: BLE001  # one request fails, not the probes
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+        headers = {"Retry-After": "1"} if status in {429, 503} else {"Cache-Control": "no-store"}
+        why = "after and limit must be whole numbers" if status == 400 else HTTPStatus(status).description
+        asking.connection.answer(status, body or f"{why}\n".encode(), JSON if body else TEXT, headers)
 
-    async def _allowed(self, token: str) -> int:
-        return await self._may_read(token) if token else HTTPStatus.UNAUTHORIZED
-
-    def _busy(self) -> bool:
-        """Count a request; return whether it is one too many."""
+    async def _status(self, head: RequestHead) -> int:
+        """Return the HTTP status for a request: OK if who sent it may read all reviews."""
         second = int(time.monotonic())
-        self._asked = self._asked + 1 if second == self._second else 1
-        self._second = second
-        return self._asked > PER_SECOND
+        self._second, self._asked = second, self._asked + 1 if second == self._second else 1
+        scheme, _, token = head.headers.get("Authorization", "").partition(" ")
+        token = head.headers.get(TOKEN, token.strip() if scheme.lower() == "bearer" else "")
+        if head.method != "GET":
+            return HTTPStatus.METHOD_NOT_ALLOWED
+        if not token or self._asked > PER_SECOND:
+            return HTTPStatus.TOO_MANY_REQUESTS if token else HTTPStatus.UNAUTHORIZED
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._asks(token), self._loop))
 
-    async def _stream(self, asking: Asking, query: _Query) -> None:
-        if self._streams >= STREAMS:
-            asking.connection.answer(429, b"too many streams\n", headers={"Retry-After": "10"})
-            return
+    async def _asks(self, token: str) -> int:
+        return await self._may_read(token)
+
+    async def _stream(self, asking: Asking, last: int) -> None:
+        now = asyncio.get_running_loop().time
+        end, sent = now() + LIFETIME, now()
         self._streams += 1
         try:
-            await self._send(asking, query.after)
+            asking.connection.begin_stream("text/event-stream")
+            while now() < end and not asking.left:
+                if asking.connection.has_read:
+                    found, missed = self._kept.after(last, MOST, PART)
+                    part = b"event: missed\ndata: {}\n\n" if missed else b""
+                    part += b"".join(b"id: %d\nevent: review\ndata: %b\n\n" % each for each in found)
+                    last = found[-1][0] if found else last
+                    if part or now() - sent > SILENCE:
+                        asking.connection.stream(part or b": nothing new\n\n")
+                        sent = now()
+                await asyncio.sleep(PERIOD)
         finally:
             self._streams -= 1
             asking.connection.abort()
 
-    async def _send(self, asking: Asking, last: int) -> None:
-        now = asyncio.get_running_loop().time
-        end, sent = now() + LIFETIME, now()
-        asking.connection.begin_stream("text/event-stream")
-        while now() < end and not asking.left:
-            if asking.connection.has_read:
-                found, missed = self._read(last, MOST, PART)
-                parts = [b"event: missed\ndata: {}\n\n"] if missed else []
-                parts += [b"id: %d\nevent: review\ndata: %b\n\n" % each for each in found]
-                last = found[-1][0] if found else last
-                if not parts and now() - sent > SILENCE:
-                    parts = [b": nothing new\n\n"]
-                if parts:
-                    asking.connection.stream(b"".join(parts))
-                    sent = now()
-            await asyncio.sleep(PERIOD)
-
-    def _listed(self, query: _Query) -> bytes:
+    def _listed(self, last: int, most: int) -> bytes:
         """Return the JSON of reviews, with the id to go on after."""
-        found, missed = self._read(query.after, query.most, ANSWER)
-        end = found[-1][0] if found else query.after
-        items = b",".join(json for _, json in found)
+        found, missed = self._kept.after(last, most, ANSWER)
+        end, items = found[-1][0] if found else last, b",".join(json for _, json in found)
         return b'{"items":[%b],"last":%d,"missed":%b}' % (items, end, b"true" if missed else b"false")
-
-    def _read(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
-        """Return the first reviews after an id, until they fill a room, and whether some were dropped before."""
-        kept, missed = self._kept.after(last, most)
-        found: list[tuple[int, bytes]] = []
-        for review in kept:
-            if room <= 0:
-                break
-            found.append((review.id, review.to_json()))
-            room -= len(found[-1][1])
-        return found, missed

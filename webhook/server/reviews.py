@@ -1,8 +1,4 @@
-"""The last reviews of a server, for people who look: bounded in number and bytes, without secret values.
-
-What may be secret is masked before a review is kept. That takes longer than a fast review, so it is done for as many
-as a rate allows; of others, only names are kept.
-"""
+"""The last reviews of a server, masked and bounded. Masking is slow: of reviews beyond a rate, only names are kept."""
 
 from __future__ import annotations
 
@@ -15,11 +11,9 @@ from typing import Any, Final
 
 import orjson
 from msgspec import Struct
-from msgspec.json import encode
-from msgspec.structs import replace
 
 from webhook.admission import NAME_LIMIT, Request, Response
-from webhook.cause import Cause, Finding, Notice
+from webhook.cause import Cause, Notice
 from webhook.redaction import Redaction
 from webhook.server.limits import KIB, MIB
 from webhook.text import escaped
@@ -28,42 +22,30 @@ from webhook.text import escaped
 BYTES, ENTRY, CONTENT = 16 * MIB, KIB, 32 * KIB
 #: Bytes of requests that are masked per second, and at once; each request counts as at least `SMALL`.
 RATE, BURST, SMALL = 160 * KIB, 512 * KIB, 8 * KIB
-#: Most causes, and most warnings, of a kept review.
-FINDINGS: Final = 20
-#: Most patches that are remembered because nothing in them is masked.
-PATCHES: Final = 64
-_WITH_FINDINGS: Final = frozenset({"denied", "later", "warned"})
-_NO_PATCH: Final = b"", b""
+#: Most causes, and most warnings, of a kept review; and most patches that are remembered because nothing is masked.
+FINDINGS, PATCHES = 20, 64
+_KEYS: Final = ("phase", "operation", "apiVersion", "kind", "namespace", "name", "user", "uid", "verdict")
+_CUT: Final = slice(NAME_LIMIT)
 _EMPTY: Final = b'{"causes":[],"warnings":[]}'
-_LEFT_OUT: Final = "message not kept: too many or too large objects at once"
+_PATCH: Final = len(_EMPTY) + len(b'"patch":')
 
 
-class KeptReview(Struct, gc=False, rename="camel", omit_defaults=True):
-    """A review that is kept: `content` is the JSON of findings, patch and object, without secret values.
+class KeptReview(Struct, gc=False):
+    """A review: the texts of `_KEYS`, findings, patch and object as JSON, and the time in microseconds as its id."""
 
-    Its id is the time in microseconds; of the reviews of a process, each has a higher one.
-    """
-
-    id: int
-    milliseconds: float
-    phase: str
-    operation: str
-    api_version: str
-    kind: str
-    namespace: str
-    name: str
-    user: str
-    uid: str
+    texts: tuple[str, ...]
     dry_run: bool
-    verdict: str  # denied, warned, patched, allowed, or later: the client shall retry
     operations: int
-    content: bytes = b""
+    content: bytes
+    id: int = 0
+    milliseconds: float = 0.0
 
     def to_json(self) -> bytes:
         """Return the review as JSON."""
-        head = encode(replace(self, milliseconds=round(self.milliseconds, 3), content=b""))[:-1]
-        at = datetime.fromtimestamp(self.id / 1e6, UTC).isoformat(timespec="microseconds").encode()
-        return b'%b,"time":"%b",%b' % (head, at, self.content[1:])
+        at = datetime.fromtimestamp(self.id / 1e6, UTC).isoformat(timespec="microseconds")
+        about = {"id": self.id, "time": at, "dryRun": self.dry_run, "operations": self.operations}
+        about |= {**dict(zip(_KEYS, self.texts, strict=True)), "milliseconds": round(self.milliseconds, 3)}
+        return orjson.dumps(about)[:-1] + b"," + self.content[1:]
 
 
 class KeptReviews:
@@ -73,12 +55,11 @@ class KeptReviews:
         """Keep at most `most` reviews and `size` bytes of them, and mask `rate` bytes of requests per second."""
         self._most, self._size, self._rate = max(1, most // 2), size // 2, rate
         self._lock = threading.Lock()
-        #: The reviews without and with findings, and the bytes of each.
+        #: The reviews without and with findings; of each, the bytes, and the id of the last that was dropped.
         self._kept: tuple[deque[KeptReview], deque[KeptReview]] = (deque(), deque())
-        self._bytes = [0, 0]
-        self._last, self._dropped = 0, [0, 0]
-        #: Patches in which nothing is masked, and the contents of their reviews, by length. Most jobs get one of few.
-        self._plain: dict[int, tuple[bytes, bytes]] = {}
+        self._bytes, self._dropped, self._last = [0, 0], [0, 0], 0
+        #: Contents with only a patch in which nothing is masked, by its length. Most jobs get one of few.
+        self._plain: dict[int, bytes] = {}
         self._budget, self._since = float(BURST), time.monotonic()
 
     def entry(self, request: Request, response: Response, phase: str, size: int, patch: bytes) -> KeptReview:
@@ -86,52 +67,30 @@ class KeptReviews:
         verdict, content = "patched" if patch else "allowed", _EMPTY
         if response.findings or response.later:
             verdict = "denied" if response.causes else "later" if response.later else "warned"
-            content = masked(request, response, Redaction() if self._take(size) else None)
+            redaction = Redaction() if self._take(size) else None
+            content = masked(redaction, response, request.old_document, request.document)
         elif patch:
-            plain, content = self._plain.get(len(patch), _NO_PATCH)
-            if plain != patch:
-                content = self._of_patch(request, response, patch)
-        return KeptReview(
-            0,
-            0.0,
-            phase,
-            request.operation,
-            request.api_version[:NAME_LIMIT],
-            request.kind[:NAME_LIMIT],
-            request.namespace[:NAME_LIMIT],
-            (request.name or escaped(response.subject[2]))[:NAME_LIMIT],  # half a surrogate pair cannot be encoded
-            request.user.name[:NAME_LIMIT],
-            request.uid,
-            request.dry_run,
-            verdict,
-            len(response.patch),
-            content,
-        )
-
-    def _of_patch(self, request: Request, response: Response, patch: bytes) -> bytes:
-        """Return the content of a review with a patch alone; it is remembered if nothing in it is masked."""
-        if not self._take(len(patch), spare=BURST // 2):
-            return _EMPTY
-        content = masked(replace(request, document=None, old_document=None), response, Redaction())
-        if patch in content:
-            if len(self._plain) >= PATCHES:
-                self._plain.clear()
-            self._plain[len(patch)] = bytes(memoryview(patch)), content
-        return content
+            content = self._plain.get(len(patch), _EMPTY)
+            if not content.startswith(patch, _PATCH):
+                content = masked(Redaction(), response) if self._take(len(patch), spare=BURST // 2) else _EMPTY
+                if content.startswith(patch, _PATCH):
+                    self._plain = dict([*self._plain.items()][1 - PATCHES :]) | {len(patch): content}
+        what = phase, request.operation, request.api_version[_CUT], request.kind[_CUT], request.namespace[_CUT]
+        name = (request.name or escaped(response.subject[2]))[_CUT]  # half a surrogate pair cannot be encoded
+        texts = (*what, name, request.user.name[_CUT], request.uid, verdict)
+        return KeptReview(texts, request.dry_run, len(response.patch), content)
 
     def _take(self, size: int, *, spare: int = 0) -> bool:
-        """Return whether another request may be masked now, so that `spare` bytes are left for others."""
+        """Return whether a request of a size may be masked now, and count it if so."""
         now, cost = time.monotonic(), max(size, SMALL)
-        self._budget = min(BURST, self._budget + (now - self._since) * self._rate)
-        self._since = now
-        if self._budget - spare < cost:
-            return False
-        self._budget -= cost
-        return True
+        self._budget, self._since = min(BURST, self._budget + (now - self._since) * self._rate), now
+        allowed = cost + spare <= self._budget
+        self._budget -= cost if allowed else 0
+        return allowed
 
     def add(self, kept: KeptReview, milliseconds: float) -> None:
         """Keep a review."""
-        half = kept.verdict in _WITH_FINDINGS
+        half = kept.texts[-1] not in {"allowed", "patched"}
         reviews = self._kept[half]
         with self._lock:
             now, kept.milliseconds = time.time_ns() // 1000, milliseconds
@@ -143,44 +102,40 @@ class KeptReviews:
                 self._bytes[half] -= ENTRY + len(dropped.content)
                 self._dropped[half] = dropped.id
 
-    def after(self, last: int, most: int) -> tuple[list[KeptReview], bool]:
-        """Return the first reviews after an id, or after 0 the newest; and whether some after it were dropped."""
+    def after(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
+        """Return id and JSON of the first reviews after an id, or after 0 the newest; and whether some were dropped."""
         with self._lock:
-            if self._last <= last:
-                return [], False
             newer = [kept for half in self._kept for kept in takewhile(lambda kept: kept.id > last, reversed(half))]
             missed = 0 < last < max(self._dropped)
         newer.sort(key=lambda kept: kept.id)
-        return (newer[:most] if last else newer[-most:]), missed
+        found: list[tuple[int, bytes]] = []
+        for kept in newer[:most] if last else newer[-most:]:
+            found.append((kept.id, kept.to_json()))
+            room -= len(found[-1][1])
+            if room <= 0:
+                break
+        return found, missed
 
 
-def masked(request: Request, response: Response, redaction: Redaction | None) -> bytes:
-    """Return the JSON of a review's findings, patch and object, masked; without a redaction, only of its rules."""
-    content: dict[str, Any] = {"causes": [], "warnings": [], "left": 0}
-    parts: list[dict[str, Any]] = []
+def masked(redaction: Redaction | None, response: Response, *documents: Any) -> bytes:
+    """Return the JSON of findings, patch and the last of the documents, masked; without a redaction, only of rules."""
+    content: dict[str, Any] = {"causes": [], "warnings": []}
+    later = [("", Notice("", response.later))] if response.later else []
     try:
-        if redaction is not None:
-            redaction.masked(request.old_document)
-            parts += [{"patch": redaction.patch(response.patch)}] if response.patch else []
-            parts += [{"object": redaction.masked(request.document)}] if request.document is not None else []
-        later: list[Finding] = [("", Notice("", response.later))] if response.later else []
+        if redaction is not None and response.patch:
+            content["patch"] = redaction.patch(response.patch)
+        if redaction is not None and documents:
+            *_, content["object"] = map(redaction.masked, documents)
         for rule, finding in (*response.findings, *later):
             findings = content["causes" if isinstance(finding, Cause) else "warnings"]
-            if len(findings) >= FINDINGS:
-                content["left"] += 1
-            elif redaction is not None:
-                findings.append(redaction.finding(rule, finding))
-            else:
-                findings.append({"rule": rule, "field": "", "steps": [], "message": _LEFT_OUT})
-        return _encoded(content, *parts)
-    except Exception:  # noqa: BLE001  # any JSON: nothing is kept of what cannot be masked
-        return _EMPTY
-
-
-def _encoded(content: dict[str, Any], *parts: dict[str, Any]) -> bytes:
-    """Return the JSON of a content with as many of the parts, from the first, as there is room for."""
-    for count in range(len(parts), -1, -1):
-        encoded = orjson.dumps({key: value for each in (content, *parts[:count]) for key, value in each.items()})
-        if len(encoded) <= CONTENT:
-            return bytes(memoryview(encoded))  # without the room that orjson leaves after it, up to 16 KiB
+            if len(findings) < FINDINGS:
+                without = {"rule": rule, "field": "", "steps": [], "message": "message not kept: too many at once"}
+                findings.append(redaction.finding(rule, finding) if redaction is not None else without)
+        for part in ("object", "patch", ""):
+            encoded = orjson.dumps(content)
+            if len(encoded) <= CONTENT:
+                return bytes(memoryview(encoded))  # without the room that orjson leaves after it, up to 16 KiB
+            content.pop(part, None)
+    except Exception:  # noqa: BLE001, S110  # any JSON: nothing is kept of what cannot be masked
+        pass
     return _EMPTY

@@ -77,7 +77,7 @@ function node(task, { x, y }) {
   const after = task.dependsOn.length ? `after ${task.any && task.dependsOn.length > 1 ? "any of " : ""}${task.dependsOn.join(", ")}` : "starts first";
   return h("li", { class: `task ${task.state}`, "data-task": task.name, css: { left: `${x}px`, top: `${y}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` } },
     h("div", { class: "line" }, h("strong", { title: task.name }, task.name), badge(task.state)),
-    h("p", { class: "muted", title: after }, [task.type, many(task.replicas, "pod"), task.minimum !== null && task.minimum < task.replicas && `at least ${task.minimum}`].filter(Boolean).join(" · ")),
+    h("p", { class: "muted", title: after }, [task.type !== "none" && task.type, many(task.replicas, "pod"), task.minimum !== null && task.minimum < task.replicas && `at least ${task.minimum}`].filter(Boolean).join(" · ")),
     h("span", { class: "hidden" }, after), bar(phases(task)), counts(phases(task)));
 }
 

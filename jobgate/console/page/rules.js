@@ -25,7 +25,7 @@ export function open(main) {
           h("div", { class: "rule" }, h("a", { href: `#/now?${new URLSearchParams({ rule: rule.rule })}` }, rule.rule), h("p", { class: "muted" }, rule.example)),
           h("div", { class: "share" }, h("div", { css: { width: `${(rule.denied + rule.warned) / top * 100}%` } }, bar({ denied: rule.denied, warned: rule.warned })),
             h("span", { class: "counts" }, rule.denied > 0 && badge("denied", many(rule.denied, "denial")), rule.warned > 0 && badge("warned", many(rule.warned, "warning")))),
-          most(rule.kinds), most(rule.namespaces), h("a", { href: `#/now/${rule.lastReview}` }, clock(Date.parse(rule.last) / 1000))]))
+          most(rule.kinds), most(rule.namespaces), h("a", { class: "time", href: `#/now/${rule.lastReview}` }, clock(Date.parse(rule.last) / 1000))]))
           : empty("No rule has denied or warned.", reviews ? "The next job that a rule denies or warns about is counted here." : h("span", {}, "There are no reviews to count: ", h("a", { href: "#/now" }, "Now"), " says what is needed.")));
     } catch (error) {
       if (!stop.signal.aborted) show(counted, failure(error, load));

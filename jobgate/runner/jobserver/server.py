@@ -20,6 +20,7 @@ from typing import Any, Final
 import orjson
 
 from jobgate.cluster import Resource
+from jobgate.cluster.access import user_of
 from jobgate.cluster.objects import ObjectClient
 from jobgate.jobs.kind import JobKind
 from jobgate.jobs.status import STATE, is_run
@@ -47,7 +48,6 @@ TIMEOUT: Final = 10.0
 #: Requests per second, and burst: of an address before its token is reviewed, of all, and of a job.
 OF_ADDRESS, OF_ALL, OF_JOB = (10.0, 20.0), (50.0, 100.0), (1.0, 10.0)
 _PATH: Final = re.compile(r"/(v[0-9a-z]+)/job/([-a-z0-9]{1,63})[./]([-.a-z0-9]{1,253})/(replicas|profilings)")
-_TOKENS: Final = Resource("tokenreviews", "v1", "authentication.k8s.io")
 
 _logger = logging.getLogger("jobgate")
 
@@ -178,14 +178,11 @@ class JobServer:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
             return None
-        spec = {"token": token.strip(), "audiences": [AUDIENCE]}
-        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "metadata": {}, "spec": spec}
-        status = mapping((await self._objects.create(_TOKENS, review)).get("status"))
-        user = mapping(status.get("user"))
+        user = await user_of(self._objects, token.strip(), AUDIENCE)
         extra, account = mapping(user.get("extra")), text(user.get("username")).split(":")
         claims = (items(extra.get(f"authentication.kubernetes.io/pod-{claim}")) for claim in ("name", "uid"))
         name, uid = (text(next(iter(claim), "")) for claim in claims)
-        if not (status.get("authenticated") is True and AUDIENCE in items(status.get("audiences")) and name and uid):
+        if not (name and uid):
             return None
         pod = await self._objects.get(PODS, name, account[2])
         ended = mapping((pod or {}).get("status")).get("phase") in {"Succeeded", "Failed"}

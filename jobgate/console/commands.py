@@ -1,4 +1,4 @@
-"""The review of pasted YAML: what `jobgate review` and `jobgate explain` say of it, with places and differences."""
+"""What the commands `review`, `explain`, `audit` and `doctor` say."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from certs import Refusal, Unavailable
 from crdgen.docs.editor import json_schemas
 from crdgen.reading import Manifest, UnreadableManifest, read
 from crdgen.reporting import Judged, Report, entries
+from jobgate.cluster.client import Client
 from jobgate.configured.catalogue import Catalogued
-from jobgate.console.lines import difference
+from jobgate.console.jobs import Jobs
+from jobgate.console.reviews import difference
+from jobgate.doctor import diagnose
+from jobgate.doctor import document_of as findings_of
+from jobgate.doctor.look import ServerAccess, look
 from jobgate.installation.definitions import definition
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
+from jobgate.offline.audit import Audited, ListedObjects, audit_stored, by_rule, document_of
 from jobgate.offline.explanation import explain
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions, judge
@@ -23,8 +30,8 @@ from jobgate.offline.results import notes_of, results_of
 from webhook import Registry
 from webhook.values import metadata_of, text
 
-#: Most bytes of a text, and most objects in it that are reviewed.
-BYTES, OBJECTS = 256 * 1024, 50
+#: Most bytes of a text, most objects in it that are reviewed, and most stored jobs with findings that are shown.
+BYTES, OBJECTS, JOBS = 256 * 1024, 50, 500
 
 
 @dataclass(frozen=True)
@@ -87,3 +94,40 @@ def _judged(manifest: Manifest, options: ReviewOptions, report: Report) -> Judge
         "explanation": explanation.to_json() if explanation is not None else None,
     }
     return judged
+
+
+async def audited(client: Client, jobs: Jobs, trial: Trial, namespace: str) -> dict[str, Any]:
+    """Return what would be denied of the stored jobs, in a namespace or in all that are watched, by kinds."""
+    looked_up = {name for kind in jobs.kinds for name in (*kind.watches, *kind.reads)}
+    objects, unlisted = await ListedObjects.read(client, looked_up)
+    found, missing = list[Audited](), list[str]()
+    for place in (namespace,) if namespace else jobs.places:
+        listing = client.within(place)
+        more, missing, faults = await audit_stored(listing, jobs.kinds, trial.kinds, trial.settings, objects)
+        found += more
+        unlisted |= faults
+    faulty = sorted((each for each in found if each.faults or each.notices), key=lambda each: not each.faults)
+    return {
+        **document_of(faulty[:JOBS], missing),
+        "rules": by_rule(found),
+        "notListed": [{"what": what, "why": why} for what, why in unlisted.items()],
+        "reviewed": len(found),
+        "denied": sum(bool(each.faults) for each in found),
+        "left": max(0, len(faulty) - JOBS),
+    }
+
+
+async def diagnosis(client: Client, trial: Trial, name: str, namespace: str) -> dict[str, Any]:
+    """Return what `jobgate doctor` finds with the rights of the caller.
+
+    Raises:
+        CannotDiagnose: the installation cannot be examined.
+    """
+    try:
+        observed, expected = await look(client, trial.kinds, {"name": name, "namespace": namespace}, ServerAccess())
+    except (Refusal, Unavailable) as error:
+        raise OSError(str(error)) from error
+    document = findings_of(diagnose(observed, expected), observed, expected)
+    hidden = ("caBundle", "extraEnv")  # variables may be secret
+    shown = {key: each for key, each in document["installation"].items() if key not in hidden}
+    return document | {"installation": shown}
