@@ -34,6 +34,8 @@ $(STAMP): requirements.lock pyproject.toml packages/crdgen/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable packages/crdgen --editable .
+	@# hatchling copies what it force-includes; the programs of .venv/bin would run the copy instead of the checkout.
+	rm -rf $(VENV)/lib/python*/site-packages/crdgen
 	@touch $@
 
 lock: install ## Update requirements.lock from pyproject.toml
