@@ -2,8 +2,10 @@
 
 import atexit
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 
 def collect_rarely() -> None:
@@ -20,10 +22,20 @@ def main(argv: Sequence[str], program: str = "python -m crdgen") -> int:
     return run(argv, program)
 
 
-def command() -> int:
+def end(status: int) -> NoReturn:
+    """End the process, without freeing each of its objects: that is a twentieth of the time of a short command."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):  # not open, or the disk is full: the usual end reports it
+        sys.exit(status)
+    os._exit(status)
+
+
+def command() -> NoReturn:
     """Run the command `crdgen`."""
-    return main(sys.argv[1:], "crdgen")
+    end(main(sys.argv[1:], "crdgen"))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main(sys.argv[1:]))
