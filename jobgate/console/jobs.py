@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from jobgate.cluster import Informer, Resource
 from jobgate.cluster.client import Client
@@ -23,7 +24,9 @@ from jobgate.jobs.wiring import jobs_of
 from jobgate.offline.explanation import explain as pods_of
 from jobgate.offline.judge import ReviewOptions
 from jobgate.plugins.crew import RUN_LABEL
+from jobgate.plugins.queueing import Grouping, System
 from jobgate.room import Room
+from jobgate.runner.gangs import gangs
 from jobgate.runner.seen import PODS, controllers_of
 from jobgate.runner.subject import PodSeen, uid_of
 from jobgate.runner.uncreated import last_time
@@ -31,10 +34,8 @@ from jobgate.why.causes import Situation, explain, message_of
 from webhook.text import line
 from webhook.values import labels_of, mapping, metadata_of, objects, spec_of, text, whole
 
-#: Bytes of all rows and pods that are kept.
-ROOM: Final = 256 * 1024 * 1024
-#: Least seconds between two counts of all pods.
-PERIOD: Final = 0.5
+#: Bytes of all rows and pods that are kept, and least seconds between two counts of all pods.
+ROOM, PERIOD = 256 * 1024 * 1024, 0.5
 #: Most pods, Events and tasks that are shown of one job.
 MOST_PODS, MOST_EVENTS, MOST_TASKS = 500, 50, 200
 #: What the list shows of a job.
@@ -63,7 +64,7 @@ class Jobs:
         self.kinds = [kind for kind in kinds if isinstance(kind, JobKind) and kind.creates is None]
         self.places, self.touched = tuple(namespaces) or ("",), Counter[str]()
         self._rows: list[Row] = []
-        self._stale, self._due, self._turn = True, 0.0, asyncio.Lock()
+        self._counted, self._due, self._turn = -1, 0.0, asyncio.Lock()
         watching = partial(Informer[Any], changed=self._changed, room=Room(ROOM))
         #: The informers with the clients that they run with, of jobs with their kinds and of pods.
         self._jobs = [
@@ -80,14 +81,12 @@ class Jobs:
                 group.create_task(informer.run(client))
 
     def _changed(self, key: Key) -> None:
-        self._stale = True
         self.touched[key[0]] += 1
 
-    def _counted(self) -> list[Row]:
+    def _count(self) -> list[Row]:
         pods: defaultdict[str, list[PodRow]] = defaultdict(list)
-        for pod in (pod for _, informer in self._pods for pod in _all(informer)):
-            for owner in pod.owners:
-                pods[owner].append(pod)
+        for owner, pod in ((owner, row) for _, each in self._pods for row in _all(each) for owner in row.owners):
+            pods[owner].append(pod)
         rows = (row for _, _, informer in self._jobs for row in _all(informer))
         rows = (row | counts(pods.get(f"{row['namespace']}/{row['uid']}", ())) for row in rows)
         return sorted(rows, key=lambda row: (row["created"], row["name"]), reverse=True)
@@ -95,11 +94,10 @@ class Jobs:
     async def seen_by(self, caller: Caller) -> list[Row]:
         """Return the jobs that a caller may list, the newest first; all are counted again after a change."""
         async with self._turn:
-            if self._stale:
+            if self._counted != self.touched.total():
                 await asyncio.sleep(self._due - time.monotonic())
-                self._stale = False
-                self._rows = await asyncio.to_thread(self._counted)
-                self._due = time.monotonic() + PERIOD
+                number, self._rows = self.touched.total(), await asyncio.to_thread(self._count)
+                self._counted, self._due = number, time.monotonic() + PERIOD
         placed = [((*row["plural"].partition(".")[::-2], row["namespace"]), row) for row in self._rows]
         visible = await caller.visible({place for place, _ in placed})
         return [row for place, row in placed if place in visible]
@@ -123,10 +121,10 @@ def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
         replicas = 0
     conditions = [each.get("type") for _, each in objects(status.get("conditions")) if each.get("status") == "True"]
     phases = (status.get("phase"), mapping(status.get("state")).get("phase"), *reversed(conditions))
-    named = {"kind": kind.kind, "plural": kind.qualified_plural}
-    named |= {key: text(metadata.get(key)) for key in ("namespace", "name", "uid")}
     return {
-        **named,
+        "kind": kind.kind,
+        "plural": kind.qualified_plural,
+        **{key: text(metadata.get(key)) for key in ("namespace", "name", "uid")},
         "created": text(metadata.get("creationTimestamp")),
         "phase": line(next(filter(None, map(text, phases)), ""), 63),
         "message": line(message_of(status), 300),
@@ -173,15 +171,12 @@ def graph(situation: Situation, options: ReviewOptions) -> Row:
     own = {uid_of(document), *map(uid_of, situation.observed.pods), *map(uid_of, situation.observed.jobs)}
     about = [each for each in situation.all(EVENTS) if mapping(each.get("involvedObject")).get("uid") in own]
     events = sorted(about, key=last_time, reverse=True)
-    groups = [metadata_of(group).get("name") for group in situation.observed.groups]
-    if job.get("min_available") is not None:
-        groups.append(metadata_of(document).get("name"))
     beside = pods_of(dict(document), options)
     conditions = [entry for _, entry in objects(mapping(document.get("status")).get("conditions"))]
     return {
         "job": row_of(kind, document) | counts(row for _, _, row in pods),
         "tasks": [_task(name, task, by_task[name]) for name, task in list(tasks.items())[:MOST_TASKS]],
-        "gangs": [{"name": gang, "minimum": gang_minimum(job), "tasks": [*tasks]} for gang in groups[:1]],
+        "gangs": _gangs(situation, job),
         "pods": [_pod(*each) for each in pods[:MOST_PODS]],
         "podsTotal": len(pods),
         "objects": [
@@ -194,6 +189,19 @@ def graph(situation: Situation, options: ReviewOptions) -> Row:
         "conditions": [{**entry, "time": entry.get("lastTransitionTime")} for entry in conditions],
         "why": explain(situation).to_json(situation.seen),
     }
+
+
+def _gangs(situation: Situation, job: Job[Any]) -> list[Row]:
+    """Return the pods that start together; the runner groups them by what their tasks wait for."""
+    groups, subject = situation.observed.groups, situation.subject
+    if not groups and job.get("min_available") is None:
+        return []
+    name = text(metadata_of(next(iter(groups), situation.document)).get("name"))
+    shown = [(name, gang_minimum(job), [*job.tasks])]
+    if subject and is_run(situation.document):
+        own = gangs(replace(subject, groups=Grouping(System.KUBERNETES)))
+        shown = [(gang.group.name, gang.group.least, [subject.tasks[name] for name in gang.tasks]) for gang in own]
+    return [{"name": name, "minimum": least, "tasks": [task.name or "" for task in of]} for name, least, of in shown]
 
 
 def _task(name: str, task: Task, pods: Iterable[PodRow]) -> Row:
@@ -225,8 +233,8 @@ def _pod(task: str, pod: Mapping[str, Any], row: PodRow) -> Row:
     unready = (entry for _, entry in objects(status.get("conditions")) if entry.get("status") == "False")
     reasons = filter(None, (text(each.get("reason")) for each in (status, *waiting, *unready)))
     reason = "" if row.ready or row.phase == "Succeeded" else next(reasons, "")
-    named = {"name": metadata_of(pod).get("name"), "task": task, "node": text(spec_of(pod).get("nodeName"))}
-    return {**named, "phase": row.phase, "ready": row.ready, "restarts": row.restarts, "reason": reason}
+    kept = {"phase": row.phase, "ready": row.ready, "restarts": row.restarts, "reason": reason, "task": task}
+    return {**kept, "name": metadata_of(pod).get("name"), "node": text(spec_of(pod).get("nodeName"))}
 
 
 def _event(event: Mapping[str, Any]) -> Row:
