@@ -32,8 +32,6 @@ const age = (time) => duration((Date.now() - Date.parse(time)) / 1000);
  * @param {import("./main.js").Route} route
  */
 export function open(main, route) {
-  /** @type {Map<string, Job>} */
-  let jobs = new Map();
   let shown = "", stop = () => {}, asked = 0, waits = 0;
   const list = new List(/** @type {ConstructorParameters<typeof List<Job>>[0]} */ ({
     label: "Jobs, the newest first", css: "jobs", key,
@@ -54,29 +52,23 @@ export function open(main, route) {
       /** @type {import("./types.js").Jobs} */
       const answer = await get(`/api/jobs?${query}`);
       if (turn !== asked) return;
-      jobs = new Map(answer.items.map((job) => [key(job), job]));
-      renew(namespace, "All namespaces", answer.items.map((job) => job.namespace));
-      renew(phases, "All phases", answer.items.map((job) => job.phase));
+      const jobs = answer.items;
+      renew(namespace, "All namespaces", jobs.map((job) => job.namespace));
+      renew(phases, "All phases", jobs.map((job) => job.phase));
       if (kind.options.length === 1) kind.append(...answer.kinds.map((one) => h("option", { value: one.plural }, one.kind)));
       const unseen = answer.kinds.filter((one) => one.watch === "failed");
       show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.reason})`).join(", ")}.`));
-      total.textContent = answer.matched > jobs.size ? `the newest ${jobs.size} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
-      if (jobs.size) show(body, list.root);
+      total.textContent = answer.matched > jobs.length ? `the newest ${jobs.length} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
+      if (jobs.length) show(body, list.root);
       else show(body, answer.total ? empty("No job fits these filters.", "Remove a filter to see more.")
         : empty("No jobs.", "A job appears here as soon as it is stored in a namespace whose jobs you may list. Create one: ", h("code", {}, "kubectl apply -f job.yaml")));
-      list.set([...jobs.values()]);
+      list.set(jobs);
     } catch (error) {
       if (turn === asked) show(body, failure(error, load));
     }
   };
   const soon = (/** @type {number} */ wait) => { clearTimeout(waits); waits = setTimeout(load, wait); };
-  const stopList = stream(() => "/api/jobs/stream", (event, data) => {
-    if (event !== "jobs") return;
-    const changed = /** @type {Job[]} */ (data.changed ?? []);
-    if (data.reload || data.deleted?.length || changed.some((job) => !jobs.has(key(job)))) return soon(500);
-    for (const job of changed) jobs.set(key(job), job);
-    if (changed.length) list.set([...jobs.values()]);
-  }, (error) => dispatchEvent(new CustomEvent("live", { detail: error })));
+  const stopList = stream(() => "/api/jobs/stream", () => soon(500), (error) => dispatchEvent(new CustomEvent("live", { detail: error })));
 
   const unfold = (/** @type {string[]} */ path) => {
     stop();

@@ -5,6 +5,9 @@ import { clock, h, many, show } from "./dom.js";
 import { bar } from "./graph.js";
 import { badge, card, empty, failure, head, table } from "./parts.js";
 
+/** Findings of stored jobs that are shown. */
+const ROWS = 500;
+
 /** @param {Record<string, number>} counts */
 function most(counts) {
   const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
@@ -52,12 +55,13 @@ export function open(main) {
 
 /** @param {import("./types.js").Audit} audit */
 function findings(audit) {
-  const rows = audit.jobs.flatMap((job) => [...job.faults.map((fault) => ({ job, fault, level: "denied" })), ...job.warnings.map((fault) => ({ job, fault, level: "warned" }))]);
+  const rows = audit.jobs.flatMap((job) => [...job.faults.map((fault) => ({ job, fault, level: "denied" })), ...job.warnings.map((message) => ({ job, fault: { rule: "", field: "", message }, level: "warned" }))]);
   return [
-    h("p", { role: "status" }, h("strong", {}, `${many(audit.reviewed, "job")} reviewed; ${audit.denied} would be denied.`), audit.left > 0 && ` ${many(audit.left, "job")} not reviewed: too many.`),
-    rows.length > 0 && table("Stored jobs with findings", ["Job", "Verdict", "Rule", "Finding"], rows.slice(0, 500).map(({ job, fault, level }) => [
+    h("p", { role: "status" }, h("strong", {}, `${many(audit.reviewed, "job")} reviewed; ${audit.denied} would be denied.`), audit.left > 0 && ` ${many(audit.left, "more job")} with findings not shown.`),
+    rows.length > ROWS && h("p", { class: "muted" }, `The first ${ROWS} of ${many(rows.length, "finding")}:`),
+    rows.length > 0 && table("Stored jobs with findings", ["Job", "Verdict", "Rule", "Finding"], rows.slice(0, ROWS).map(({ job, fault, level }) => [
       h("a", { href: `#/jobs/${job.kind}/${job.namespace}/${job.name}` }, `${job.namespace}/${job.name}`), badge(level), fault.rule, h("span", {}, h("code", {}, fault.field), " ", fault.message)])),
-    ...audit.notListed.map((one) => h("p", { class: "muted" }, `Not reviewed: ${one.what} (${one.why}).`)),
+    ...audit.notListed.map((one) => h("p", { class: "muted" }, `Not listed: ${one.what} (${one.why}).`)),
     audit.notInstalled.length > 0 && h("p", { class: "muted" }, `Not installed: ${audit.notInstalled.join(", ")}.`),
   ];
 }

@@ -30,16 +30,16 @@
 /** @typedef {{rule: string, denied: number, warned: number, kinds: Counts, namespaces: Counts, last: string,
  *   lastReview: number, example: string}} Rule */
 /** @typedef {{since: string, reviews: number, rules: Rule[]}} Rules */
-/** @typedef {{kind: string, namespace: string, name: string, faults: Cause[], warnings: Cause[]}} Audited */
+/** @typedef {{kind: string, namespace: string, name: string, faults: Cause[], warnings: string[]}} Audited */
 /** @typedef {{jobs: Audited[], reviewed: number, denied: number, left: number, notInstalled: string[], notListed: Unseen[]}} Audit */
 /** @typedef {{id: string, severity: string, where: string, what: string, fix: string}} Finding */
 /** @typedef {{healthy: boolean, findings: Finding[], notChecked: Unseen[]}} Doctor */
 /** @typedef {{resource: string, ageSeconds: number | null, unkept: number}} Cache */
-/** @typedef {{name: string, node: string, phase: string, ready: boolean, restarts: number, started: string | null, reviews:
+/** @typedef {{name: string, node: string | null, phase: string, ready: boolean, restarts: number, started: string | null, reviews:
  *   {state: string, message: string}, connections: number | null, inFlight: number | null, requests: number |
  *   null, caches: Cache[], certificateGeneration: number | null}} Replica */
 /** @typedef {{number: number, state: string, notBefore?: string, notAfter?: string}} Generation */
-/** @typedef {{generation: number | null, renewal: string | null, generations: Generation[],
+/** @typedef {{generation: number | null, staged: number | null, renewal: string | null, generations: Generation[],
  *   stages: {name: string, time: string | null}[], problems: string[]}} Certificates */
 /** @typedef {{count: number, sumSeconds: number, buckets: {le: number | null, count: number}[]}} Latency */
 /** @typedef {{time: string, namespace: string, replicas: Replica[] | null, latency: Latency | null, certificates:
@@ -51,6 +51,6 @@
 /** @typedef {{index: number, line: number, apiVersion: string, kind: string, name: string, verdict: string, findings:
  *   Found[], diff: DiffLine[] | null, explanation: Explanation | null}} Tried */
 /** @typedef {{milliseconds: number, notes: string[], errors: {line: number, column: number, message: string}[], objects: Tried[]}} Trial */
-/** @typedef {{version: string, mode: string, cluster: string, problems: string[], kinds: Watched[]}} About */
+/** @typedef {{version: string, mode: string, cluster: string, problems: string[]}} About */
 
 export {};

@@ -32,7 +32,7 @@ def review(number: int, **changed: Any) -> dict[str, Any]:
     return {
         "id": number, "time": "2026-11-26T23:15:48Z", "replica": "webhook-1", "phase": "validate", "operation": "CREATE", "dryRun": False,
         "kind": "DIJob", "apiVersion": "diengine.opendilab.org/v2alpha1", "namespace": "team-a", "name": f"job-{number}", "user": "alice",
-        "verdict": "allowed", "milliseconds": 1.2, "uid": "u", "operations": 0, "hasObject": True, "causes": [], "warnings": [], **changed,
+        "verdict": "allowed", "milliseconds": 1.2, "uid": "u", "operations": 0, "causes": [], "warnings": [], **changed,
     }  # fmt: skip
 
 
@@ -321,11 +321,11 @@ class TestJobs:
         browser.open(fake.origin, "jobs")
         browser.find("[role=option]")
         browser.find(".live.on")
-        job = fake.answers["jobs"]["items"][0]
-        fake.push("jobs/stream", "jobs", {"changed": [{**job, "phase": "Succeeded"}], "deleted": [], "total": 2})
+        fake.answers["jobs"]["items"][0]["phase"] = "Succeeded"
+        fake.push("jobs/stream", "jobs", {"reload": True, "total": 2})
         browser.find("[role=option]", "Succeeded")
         del fake.answers["jobs"]["items"][0]
-        fake.push("jobs/stream", "jobs", {"changed": [], "deleted": [job], "total": 1})
+        fake.push("jobs/stream", "jobs", {"reload": True, "total": 1})
         browser.wait(lambda: len(browser.all("[role=option]")) == 1 or None, "one job")
 
     def test_an_empty_list_says_what_to_do(self, browser: Browser, fake: Fake) -> None:
@@ -358,6 +358,8 @@ def test_the_audit_lists_stored_jobs(browser: Browser, fake: Fake) -> None:
     for text in (
         "team-a/old",
         "Invalid value: 0: must be at least 1",
+        "spec.tasks[0].prerequisites[0]: not checked",
+        "2 more jobs with findings not shown.",
         "torchjobs.train.distributed.io (the API server responded with 403)",
     ):
         assert text in browser.text()
@@ -380,6 +382,29 @@ class TestHealth:
         assert browser.texts(".generation text") == ["4 served, until 2027-02-01", "5 staged, until 2027-02-26"]
         assert browser.texts(".stages .done strong") == ["trusted"]
         assert browser.texts(".histogram .muted") == ["40,000", "11,000", "234"]
+
+    @pytest.mark.parametrize(
+        "staged, times, done",
+        [
+            (5, [None, "2026-11-01T00:00:00Z", "2026-11-01T00:01:00Z"], []),
+            (5, ["2026-11-26T23:00:10Z", "2026-11-01T00:00:00Z", "2026-11-01T00:01:00Z"], ["trusted"]),
+            (None, [None, "2026-11-26T23:05:00Z", None], ["trusted", "promoted"]),
+            (None, [None, "2026-11-26T23:05:00Z", "2026-11-26T23:06:00Z"], ["trusted", "promoted", "verified"]),
+            (None, [None, None, None], []),
+        ],
+        ids=["staged", "trusted", "promoted", "verified", "never rotated"],
+    )
+    def test_the_stages_are_those_of_the_rotation_that_goes_on(
+        self, browser: Browser, fake: Fake, staged: int | None, times: list[str | None], done: list[str]
+    ) -> None:
+        certificates = fake.answers["health"]["certificates"]
+        certificates["staged"] = staged
+        for stage, time in zip(certificates["stages"], times, strict=True):
+            stage["time"] = time
+        browser.open(fake.origin, "health")
+        browser.find(".stages")
+        assert browser.texts(".stages .done strong") == done
+        assert "".join(browser.texts(".stages")).count("not yet") == 3 - len(done)
 
     def test_parts_without_content_say_what_would_fill_them(self, browser: Browser, fake: Fake) -> None:
         latency = {"count": 0, "sumSeconds": 0, "buckets": []}
