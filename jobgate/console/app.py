@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import orjson
 from aiohttp import web
@@ -122,8 +122,7 @@ class Console:
         """Answer only who calls us by our own name and has a token, and every fault as JSON."""
         try:
             # A page of others may have made a name of theirs mean this address (DNS rebinding).
-            host = request.headers.get("Host", "")
-            if (urlsplit(f"//{host}").hostname if host.isprintable() else None) not in self.hosts:
+            if re.sub(r":[0-9]*$", "", request.headers.get("Host", "")).lower().strip("[]") not in self.hosts:
                 raise web.HTTPMisdirectedRequest(text="this console is not called by this name: see --host")  # noqa: TRY301
             if request.path.startswith("/api/"):
                 request[_CALLER] = await self._callers.of(request)
@@ -250,13 +249,9 @@ class Console:
 
     async def _schemas(self, _: web.Request) -> dict[str, Any]:
         schemas = await asyncio.to_thread(lambda: self.trial.schemas)  # the first time takes seconds
-        about = {file: schema["properties"] for file, schema in schemas.items()}
-        return {
-            "kinds": [
-                {"url": f"/api/schemas/{file}"} | {key: named[key]["enum"][0] for key in ("apiVersion", "kind")}
-                for file, named in about.items()
-            ]
-        }
+        fields = ((f"/api/schemas/{file}", schema["properties"]) for file, schema in schemas.items())
+        enums = ((url, named["apiVersion"]["enum"], named["kind"]["enum"]) for url, named in fields)
+        return {"kinds": [{"url": url, "apiVersion": version, "kind": kind} for url, (version,), (kind,) in enums]}
 
     async def _schema(self, request: web.Request) -> dict[str, Any]:
         schemas = await asyncio.to_thread(lambda: self.trial.schemas)
@@ -278,7 +273,7 @@ class Console:
         try:
             await response.prepare(request)
             sent, end = time.monotonic(), time.monotonic() + LIFETIME
-            with suppress(ApiError, OSError, TimeoutError):  # who connects again gets the reason
+            with suppress(ApiError, OSError, TimeoutError, web.HTTPException):  # who connects again gets the reason
                 async for each in events:
                     now = time.monotonic()
                     if each or now - sent > SILENCE:
@@ -343,7 +338,7 @@ def _fault_of(request: web.Request, error: Exception) -> web.Response:
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
-    return dict(mapping(await request.json(loads=orjson.loads)))
+    return dict(mapping(orjson.loads(await request.read())))
 
 
 def _number(request: web.Request, name: str, default: int) -> int:

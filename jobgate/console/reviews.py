@@ -55,14 +55,14 @@ class ReviewStore:
         self._next()
         group, kind = text(review.get("apiVersion")).rpartition("/")[0], text(review.get("kind"))
         plural = self._plurals.get((group, kind)) or english_plural(kind.lower())
+        numbers = {field: review.get(field) for field in ("milliseconds", "operations")}
         light = {
             "id": self.last,
             "key": f"{server}/{review.get('id')}",
             "replica": server,
             **_texts(review, _FIELDS),
             "dryRun": review.get("dryRun") is True,
-            "milliseconds": _number(review.get("milliseconds")),
-            "operations": _number(review.get("operations")),
+            **{field: float(value) if isinstance(value, int | float) else 0.0 for field, value in numbers.items()},
             **{part: [_finding(each) for each in items(review.get(part))] for part in _FINDINGS},
         }
         content = orjson.dumps({key: review[key] for key in ("object", "patch") if key in review})
@@ -130,10 +130,6 @@ def _finding(finding: Any) -> dict[str, Any]:
 
 def _texts(document: Any, fields: Iterable[str]) -> dict[str, str]:
     return {field: text(mapping(document).get(field)) for field in fields}
-
-
-def _number(value: Any) -> float:
-    return value if isinstance(value, int | float) else 0
 
 
 def places(text: str, paths: Iterable[Sequence[str | int]]) -> dict[tuple[str | int, ...], tuple[int, int]]:

@@ -99,8 +99,8 @@ class Servers:
         selector = ",".join(f"{key}={value}" for key, value in SELECTOR.items())
         try:
             pods, _ = await self._client.labelled(selector, self.namespace).list(PODS)
-        except (ApiError, OSError, TimeoutError) as error:
-            self.fault = f"pods of namespace {self.namespace}: {error}"
+        except Exception as error:  # noqa: BLE001  # whatever is answered: it is asked again
+            self.fault = f"pods of namespace {self.namespace}: {str(error) or type(error).__qualname__}"
             return
         running = {text(metadata_of(pod).get("uid")): pod for pod in pods if _runs(pod)}
         self.fault = "" if running else f"no server runs in namespace {self.namespace}"
@@ -121,7 +121,6 @@ class Servers:
         while True:
             try:
                 await self._read(server)
-                server.state, server.message = "reconnecting", ""
             except ApiError as error:
                 server.state = _STATES.get(error.code, "unreachable")
                 server.message = _OFF if server.state == "off" else str(error)

@@ -23,15 +23,17 @@ def test_large_fields_count(field: str) -> None:
     "review",
     [
         {"kind": ["a"], "namespace": {}, "milliseconds": "x", "dryRun": 1},
+        {"milliseconds": True, "operations": [1]},
         {"causes": [{"field": 1}, "a", None, {"rule": ["r"], "message": {}}]},
         {"causes": {"a": 1}, "warnings": "a", "object": 1, "patch": 2},
     ],
-    ids=["fields", "findings", "lists"],
+    ids=["fields", "numbers", "findings", "lists"],
 )
 def test_any_shape_is_kept_and_counted(review: dict[str, Any]) -> None:
     store = ReviewStore({})
     store.add("a", {**REVIEW, **review})
     assert orjson.dumps(store._kept[0].light)
+    assert {type(store._kept[0].light[field]) for field in ("milliseconds", "operations")} == {float}
     assert orjson.dumps(by_rule([*store._kept]))
 
 
