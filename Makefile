@@ -78,7 +78,7 @@ crds: install ## Regenerate manifests/ from the models
 	$(BIN)/python -m tools.pod_definitions
 	$(BIN)/jobgate manifests --output-dir manifests
 
-docs: install ## Regenerate docs/reference/kinds/ and docs/reference/doctor.md from the code
+docs: install ## Regenerate the schemas and pages of kinds, and docs/reference/doctor.md, from the code
 	$(BIN)/python -m tools.kind_pages
 	$(BIN)/python -m tools.doctor_page
 	$(BIN)/python -m tools.kind_schema

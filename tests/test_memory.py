@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import json
+import re
 import sys
 import tracemalloc
 from collections.abc import AsyncIterator, Callable
@@ -178,7 +179,7 @@ def calls() -> set[str]:
         str(file)
         for file in Path("jobgate").rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Informer"
+        if isinstance(node, ast.Call) and re.match(r"(partial\()?Informer\b", ast.unparse(node))
     }
 
 

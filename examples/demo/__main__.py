@@ -57,6 +57,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started this with SIGINT ignored
     title("1. Reviewed offline, with no cluster at all")
     review(GOOD[0])
     title("2. A real control plane (the first time, it is built: some minutes)")

@@ -1,4 +1,7 @@
-"""The command `jobgate`: one file per command, which reads its arguments, calls the library and prints."""
+"""The command `jobgate`: one file per command, which reads its arguments, calls the library and prints.
+
+What several commands share: `cluster`, `extras`, `report` and `settings`; `rotation` is part of `certs`.
+"""
 
 from __future__ import annotations
 

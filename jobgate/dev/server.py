@@ -84,7 +84,10 @@ def _shown(text: str) -> str:
     """Return a line of the server; of its log, conversions in short, and warnings and errors as they are."""
     if '"level":"info"' not in text:
         return text
-    call = json.loads(text)
+    try:
+        call = json.loads(text)
+    except ValueError:  # a review that quotes a log, or a part of a line
+        return text
     if "objects" not in call:
         return ""
     what = f"convert to {call['apiVersion']}: {call['verdict']}"

@@ -159,8 +159,9 @@ def has(of: Expression, item: str) -> Expression:
 def filled(of: Expression, outer: str, inner: str, computed: Expression) -> Expression:
     """Return an object in which an empty text at `outer.inner` is replaced."""
     field = f'"{outer}" "{inner}"'
-    with_it = f'(merge (dict "{outer}" (dict "{inner}" {computed.go})) {of.go})'
-    go = f'(ternary {with_it} {of.go} (eq "" (toString (dig {field} "given" {of.go}))))'
+    given = f"(default (dict) {of.go})"  # Helm removes what is null
+    with_it = f'(merge (dict "{outer}" (dict "{inner}" {computed.go})) {given})'
+    go = f'(ternary {with_it} {given} (eq "" (toString (dig {field} "given" {given}))))'
 
     def value(scope: Scope) -> Any:
         given = of.value(scope)

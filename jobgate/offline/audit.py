@@ -63,9 +63,9 @@ class ListedObjects:
         for resource in sorted(set(resources)):
             try:
                 lists[resource] = [item async for page in client.pages(Resource.parse(resource)) for item in page.items]
-            except (ApiError, OSError, TimeoutError) as error:
-                if not (isinstance(error, ApiError) and error.absent):
-                    faults[resource] = str(error) or type(error).__qualname__
+            except ApiError as error:
+                if not error.absent:
+                    faults[resource] = str(error)
         return cls(lists), faults
 
     def __contains__(self, resource: object) -> bool:
@@ -112,11 +112,11 @@ async def audit_stored(
             async for page in client.pages(Resource.parse(jobs_of(kind))):
                 documents = ({**typed, **job} for job in page.items)
                 found += await asyncio.to_thread(list, map(review, documents))  # the event loop serves others
-        except (ApiError, OSError, TimeoutError) as error:
-            if isinstance(error, ApiError) and error.absent:
+        except ApiError as error:
+            if error.absent:
                 missing.append(kind.qualified_plural)
             else:
-                faults[kind.qualified_plural] = str(error) or type(error).__qualname__
+                faults[kind.qualified_plural] = str(error)
     return found, missing, faults
 
 

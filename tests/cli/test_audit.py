@@ -1,6 +1,7 @@
 """The audit of a cluster's jobs, on a real API server: everything that the schema lets in is stored."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from jobgate.cli import main
 from jobgate.kinds import installed
 from jobgate.offline.audit import ListedObjects
 from jobgate.ownership import OPT_OUT_LABEL, OPT_OUT_VALUE
+from tests.cli.test_doctor import KUBECONFIG
 from tests.kinds.dijob import jobs
 
 JOBS = "/apis/diengine.opendilab.org/v2alpha1/namespaces/{}/dijobs"
@@ -99,6 +101,15 @@ def test_who_may_not_list_jobs_is_told_so(controlplane: ControlPlane, cluster_ap
     result = CliRunner().invoke(main, ["audit", "--kubeconfig", str(kubeconfig)], catch_exceptions=False)
     assert result.exit_code == 2
     assert "cannot be listed: the API server responded with 403" in result.stderr
+
+
+@pytest.mark.parametrize("files", [[], ["examples/dijob/minimal.yaml"]])
+def test_a_cluster_that_does_not_answer_is_an_error(files: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG)
+    result = CliRunner().invoke(main, ["audit", "--kubeconfig", str(path), *files], catch_exceptions=False)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: the cluster cannot be reached: ")
 
 
 def test_what_was_not_listed_is_not_known() -> None:

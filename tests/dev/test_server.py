@@ -14,6 +14,7 @@ CALL = '{"time":"2026-11-27T12:00:01.500+00:00","level":"info","message":"reques
     [
         ("12:00:01 denied  validate CREATE Bucket a/b  0.9 ms", "12:00:01 denied  validate CREATE Bucket a/b  0.9 ms"),
         (CALL % ("/validate-a", ""), ""),
+        ('12:00:01 denied  spec.log: not {"level":"info"}', '12:00:01 denied  spec.log: not {"level":"info"}'),
         ('{"level":"warning","message":"slow"}', '{"level":"warning","message":"slow"}'),
         (
             CALL % ("/convert", ',"apiVersion":"a.example.com/v1","verdict":"converted","objects":1,"faults":0'),

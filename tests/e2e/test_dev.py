@@ -286,7 +286,7 @@ def test_a_crd_that_is_left_needs_no_conversion(controlplane: ControlPlane, tmp_
         ClusterObjects(controlplane.client).established(crd)
         applied, text = session.user.apply((package / "objects" / "older.yaml").read_text())
         assert applied, text
-        session.wait_for('"objects":1')
+        session.wait_for("convert to db.example.com/v1: converted")
         assert session.end(signal.SIGTERM) == 0
         assert f"CRD {crd} is left: it has objects" in session.output()
         assert served() == ("None", ["v1"])

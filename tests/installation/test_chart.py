@@ -166,13 +166,15 @@ def test_the_crd_of_a_kind_in_several_versions_is_converted_by_the_release(helm:
     assert without_helms(crds[CREW.qualified_plural]) == expected
 
 
-@pytest.mark.parametrize("limits", [{"memory": None}, {"memory": None, "cpu": 2}, None])
-def test_null_removes_the_memory_limit(helm: Path, limits: Any) -> None:
-    values = {"crds": False, "resources": {"webhook": {"limits": limits}}}
+@pytest.mark.parametrize(
+    "server", [{"limits": {"memory": None}}, {"limits": {"memory": None, "cpu": 2}}, {"limits": None}, None]
+)
+def test_null_removes_the_memory_limit(helm: Path, server: Any) -> None:
+    values = {"crds": False, "resources": {"webhook": server}}
     made = {key_of(one): one for one in read(template(helm, values).stdout)}
     expected = {key_of(one): one for one in objects(KINDS, Installation(**values))}
-    server = "apps/v1", "Deployment", "jobgate-system", "jobgate-webhook"
-    assert made[server] == expected[server]
+    key = "apps/v1", "Deployment", "jobgate-system", "jobgate-webhook"
+    assert made[key] == expected[key]
 
 
 @pytest.mark.parametrize(

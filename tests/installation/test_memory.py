@@ -57,7 +57,7 @@ def test_the_default_is_the_least_of_which_the_server_does_not_warn(
     for bytes_, warns in ((memory * MIB, False), (memory * MIB - 1, True)):
         (tmp_path / "memory.max").write_text(str(bytes_))
         caplog.clear()
-        SERVE.warn_of_little_memory(limits_of(given["limit"]), given["keep_reviews"])
+        SERVE.warn_of_little_memory(limits_of(given["limit"]), given["workers"], given["keep_reviews"])
         assert [f"need {memory} MiB" in message for message in caplog.messages] == [True] * warns
 
 

@@ -181,7 +181,10 @@ def test_a_job_of_many_started_tasks_is_compared_in_linear_time() -> None:
         for template in templates(new):
             template["spec"]["containers"][0] |= {"image": "other", "workingDir": "/other"}
         status = begun(*(f"t{index}" for index in range(number)))
-        start = process_time()
-        assert len(faults(new, old, status)) > 0
-        times.append(process_time() - start)
+        tries = []
+        for _ in range(3):
+            start = process_time()
+            assert len(faults(new, old, status)) > 0
+            tries.append(process_time() - start)
+        times.append(min(tries))
     assert times[1] < 10 * times[0]

@@ -230,10 +230,15 @@ def test_equal_crds_have_no_changes(schema: dict[str, Any]) -> None:
     assert diff(crd, crd) == []
 
 
+def says(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without branches that are all empty."""
+    return {key: value for key, value in schema.items() if key != "allOf" or any(value)}
+
+
 @settings(max_examples=100)
 @given(SCHEMAS, SCHEMAS)
 def test_every_difference_is_reported(old: dict[str, Any], new: dict[str, Any]) -> None:
-    assume(old != new)
+    assume(says(old) != says(new))
     crds = definition(version(spec=old)), definition(version(spec=new))
     assert diff(*crds) or {"type", "x-kubernetes-list-type", "exclusiveMinimum", "exclusiveMaximum"} & {*old, *new}
 

@@ -1,4 +1,4 @@
-"""Gauges of the server about its cluster."""
+"""Metrics of the server about its cluster and packages."""
 
 import pytest
 
