@@ -1,8 +1,8 @@
 """`python -m bench.keeping`: the CPU time that keeping reviews adds to them, in this process; takes 20 seconds.
 
 Per review, what keeping adds once the ring is full and the rate of masking is used up, as on a server under load. Per
-second, masking adds what the rate allows: so many objects. A review on a server costs more than here (TLS, HTTP, logs),
-so the real share is smaller.
+second, masking adds what the rate allows: so many objects. On a server, that the memory of a kept review cannot be used
+again at once adds some more.
 """
 
 import argparse
