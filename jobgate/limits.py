@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol, Self, TypeVar
+from collections.abc import Mapping
+from typing import Final, Literal, Protocol, Self, TypeAlias, TypeVar
 
 #: Default limit of pods in a job. Highest limit: the API server's of `parallelism` for Indexed Jobs.
 JOB_PODS: Final = 10_000
@@ -13,10 +14,13 @@ PODS_LIMIT: Final = 100_000
 ENTRIES_LIMIT: Final = 1000
 
 MIB: Final = 1024 * 1024
+Limit: TypeAlias = Literal["body", "buffered", "small", "in-flight"]
+#: The limits of a server that decide how much memory it needs, with the defaults of `webhook.server.limits`.
+LIMITS: Final[Mapping[Limit, int]] = {"body": 7 * MIB, "buffered": 64 * MIB, "small": 64 * 1024, "in-flight": 1000}
 #: Memory of a review for each byte of its body. Measured with the shapes of `tests/hostile/test_neighbours.py`.
 _REVIEW: Final = 20
 #: Memory of a server beside bodies and reviews, for its code and caches: with the default limits, it needs 512 MiB.
-_SERVER: Final = 512 * MIB - _REVIEW * 7 * MIB - 64 * MIB - 1000 * 64 * 1024
+_SERVER: Final = 512 * MIB - LIMITS["body"] * _REVIEW - LIMITS["buffered"] - LIMITS["in-flight"] * LIMITS["small"]
 #: Memory of all kept reviews, as in `webhook.server.reviews`.
 KEPT: Final = 16 * MIB
 

@@ -13,13 +13,14 @@ from jobgate.configured import catalogue
 from jobgate.installation.choices import INSTALLED, NAME, some_on
 from jobgate.installation.configurations import KINDS
 from jobgate.installation.definitions import definition, prerequisites
-from jobgate.installation.installation import LIMITS, Installation, RotationMode
+from jobgate.installation.installation import Installation, RotationMode
 from jobgate.installation.kustomize import folder
 from jobgate.installation.monitoring import dashboard
 from jobgate.installation.objects import base_trees
 from jobgate.installation.template import template
 from jobgate.installation.tree import If
 from jobgate.jobs.kind import CustomKind
+from jobgate.limits import LIMITS
 from jobgate.plugins import offered
 from webhook import Registry
 

@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from jobgate import __version__
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
-from jobgate.limits import JOB_PODS, MIB, PODS_LIMIT
+from jobgate.limits import JOB_PODS, LIMITS, PODS_LIMIT, Limit
 from jobgate.names import DOMAIN, HTTP_ADDRESS
 from jobgate.plugins.queueing import QUEUES_PODS, System
 from jobgate.selectors import LabelSelector, Selector
@@ -56,11 +56,6 @@ CONTAINER_SECURITY: dict[str, Any] = {
     "readOnlyRootFilesystem": True,
     "capabilities": {"drop": ["ALL"]},
 }
-
-Limit = Literal["body", "buffered", "small", "in-flight"]
-
-#: The limits of the server that decide how much memory it needs, with its defaults.
-LIMITS: dict[Limit, int] = {"body": 7 * MIB, "buffered": 64 * MIB, "small": 64 * 1024, "in-flight": 1000}
 
 Component = Literal["webhook", "controller", "runner", "certificates"]
 
@@ -111,7 +106,8 @@ class Installation(BaseModel):
     image: str = Field(f"jobgate:{__version__}", min_length=1, description="Image of all containers.")
     replicas: int = Field(2, ge=1, le=100, description="Number of servers.")
     limits: dict[Limit, Annotated[int, Field(ge=1)]] = Field(
-        LIMITS, description="Limits of each server that its memory depends on, see serve --limit; others: extraArgs."
+        dict(LIMITS),
+        description="Limits of each server that its memory depends on, see serve --limit; others: extraArgs.",
     )
     required_spread: bool = Field(False, description="Require servers to run on different nodes.")
     priority_class: str = Field(

@@ -11,7 +11,6 @@ from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.entry import LIKE
 from jobgate.configured.kind import ConfiguredKind
 from jobgate.installation.choices import INSTALLED, NAMESPACE, RUNS, denies, kind_on, namespaced, plugin_on
-from jobgate.installation.installation import LIMITS
 from jobgate.installation.pods import SURGE_FIRST, component, container, deployment, disruption_budget, pod, spread
 from jobgate.installation.tree import (
     ITEM,
@@ -30,7 +29,7 @@ from jobgate.installation.tree import (
 )
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.runner import runner_of
-from jobgate.limits import KEPT, server_memory
+from jobgate.limits import KEPT, LIMITS, server_memory
 from jobgate.names import DOMAIN
 from jobgate.plugins import offered
 

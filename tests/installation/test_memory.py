@@ -8,9 +8,8 @@ import pytest
 
 from jobgate.cli.serve import limits_of, serve
 from jobgate.installation import Installation, objects
-from jobgate.installation.installation import LIMITS
 from jobgate.kinds import installed
-from jobgate.limits import KEPT
+from jobgate.limits import KEPT, LIMITS
 from webhook.server.limits import MIB, Limits
 from webhook.server.reviews import BYTES
 
