@@ -88,3 +88,9 @@ def _json(value: Any) -> Iterator[str]:
             yield json.dumps(value, default=str)
         except ValueError:
             yield f"a {type(value).__name__}"  # a number with more digits than Python writes
+
+
+def bearer(header: str) -> str:
+    """Return the token of an `Authorization` header; empty if it has none."""
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

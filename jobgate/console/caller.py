@@ -16,6 +16,7 @@ from jobgate.cluster import ApiError
 from jobgate.cluster.access import may
 from jobgate.cluster.client import Client
 from jobgate.pods.budget import AnswerCache, Budget
+from webhook.text import bearer
 
 #: Seconds for which an answer holds, and most questions at once.
 HOLDS, CONCURRENCY = 30.0, 8
@@ -65,9 +66,8 @@ class Callers:
         Raises:
             web.HTTPException: the token is missing or not valid, or too many tokens are tried.
         """
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        token = token.strip()
-        if scheme.lower() != "bearer" or not token or not (token.isascii() and token.isprintable()):
+        token = bearer(request.headers.get("Authorization", ""))
+        if not token or not (token.isascii() and token.isprintable()):
             raise web.HTTPUnauthorized(text="a token is required, as Authorization: Bearer TOKEN")
         if self._token:
             if not hmac.compare_digest(token, self._token):

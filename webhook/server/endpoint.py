@@ -185,7 +185,7 @@ class Endpoint(Generic[S]):
         self.impaired: Sequence[str] = kinds.lacking
         self.spans: OpenTelemetry | None = None
         self.reviews: KeptReviews | None = None
-        self.may_read: Callable[[str], Awaitable[int]] | None = None
+        self.may_read: Callable[[str], Coroutine[Any, Any, int]] | None = None
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0
         #: The metrics of each path that has been called.

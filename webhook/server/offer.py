@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import parse_qsl
@@ -14,6 +14,7 @@ from webhook.server.connection import Connection, Exchange
 from webhook.server.limits import KIB, MIB
 from webhook.server.reader import RequestHead
 from webhook.server.reviews import KeptReviews
+from webhook.text import bearer
 
 PATH: Final = "/reviews"
 STREAM: Final = f"{PATH}/stream"
@@ -26,7 +27,7 @@ PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
 #: which no review is added.
 STREAMS, PER_SECOND, MOST, PART, ANSWER = 8, 10, 1000, 64 * KIB, MIB
 #: Returns the HTTP status for a token: OK if who has it may read all reviews.
-MayRead: TypeAlias = Callable[[str], Awaitable[int]]
+MayRead: TypeAlias = Callable[[str], Coroutine[Any, Any, int]]
 
 
 class Asking(Exchange, Protocol):
@@ -77,16 +78,12 @@ class Offer:
         """Return the HTTP status for a request: OK if who sent it may read all reviews."""
         second = int(time.monotonic())
         self._second, self._asked = second, self._asked + 1 if second == self._second else 1
-        scheme, _, token = head.headers.get("Authorization", "").partition(" ")
-        token = head.headers.get(TOKEN, token.strip() if scheme.lower() == "bearer" else "")
+        token = head.headers.get(TOKEN, bearer(head.headers.get("Authorization", "")))
         if head.method != "GET":
             return HTTPStatus.METHOD_NOT_ALLOWED
         if not token or self._asked > PER_SECOND:
             return HTTPStatus.TOO_MANY_REQUESTS if token else HTTPStatus.UNAUTHORIZED
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._asks(token), self._loop))
-
-    async def _asks(self, token: str) -> int:
-        return await self._may_read(token)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._may_read(token), self._loop))
 
     async def _stream(self, asking: Asking, last: int) -> None:
         now = asyncio.get_running_loop().time

@@ -40,6 +40,7 @@ from webhook.server.limits import KIB, Limits
 from webhook.server.listener import Listener, listening
 from webhook.server.metrics import Metrics
 from webhook.server.reader import RequestHead
+from webhook.text import bearer
 from webhook.values import items, labels_of, mapping, metadata_of, text, whole
 
 LIMITS: Final = Limits(body=16 * KIB, connections=500, connections_per_address=50, header_time=5.0)
@@ -175,10 +176,9 @@ class JobServer:
 
     async def _caller(self, header: str) -> Mapping[str, Any] | None:
         """Return the pod that a token was issued to, if it runs."""
-        scheme, _, token = header.partition(" ")
-        if scheme.lower() != "bearer" or not token:
+        if not (token := bearer(header)):
             return None
-        user = await user_of(self._objects, token.strip(), AUDIENCE)
+        user = await user_of(self._objects, token, AUDIENCE)
         extra, account = mapping(user.get("extra")), text(user.get("username")).split(":")
         claims = (items(extra.get(f"authentication.kubernetes.io/pod-{claim}")) for claim in ("name", "uid"))
         name, uid = (text(next(iter(claim), "")) for claim in claims)
