@@ -96,12 +96,12 @@ class ReviewStore:
         content = orjson.loads(kept.content)
         document, patch = content.get("object"), items(content.get("patch"))
         yaml = to_yaml(document) if isinstance(document, dict) else None
-        found = {part: [{**each} for each in kept.light[part]] for part in _FINDINGS}
-        located = places(yaml, (each["steps"] for part in found.values() for each in part)) if yaml else {}
-        for each in (each for part in found.values() for each in part):
+        findings = {part: [{**each} for each in kept.light[part]] for part in _FINDINGS}
+        located = places(yaml, (each["steps"] for part in findings.values() for each in part)) if yaml else {}
+        for each in (each for part in findings.values() for each in part):
             each["line"], each["column"] = located.get(tuple(each["steps"]), (0, 0))
         diff = patched(document, patch) if patch else None
-        return {**kept.light, **found, "yaml": yaml, "yamlMissing": "" if yaml else _NO_OBJECT, "diff": diff}
+        return {**kept.light, **findings, "yaml": yaml, "yamlMissing": "" if yaml else _NO_OBJECT, "diff": diff}
 
 
 def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:

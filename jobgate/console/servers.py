@@ -241,8 +241,8 @@ def _by_resource(samples: Sequence[Sample], name: str) -> Iterator[tuple[str, fl
 
 
 def _total(samples: Sequence[Sample], name: str) -> float | None:
-    found = [sample.value for sample in samples if sample.name == name]
-    return sum(found) if found else None
+    numbers = [sample.value for sample in samples if sample.name == name]
+    return sum(numbers) if numbers else None
 
 
 def _latency(samples: Sequence[Sample]) -> dict[str, Any] | None:

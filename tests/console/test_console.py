@@ -146,7 +146,7 @@ async def test_in_a_cluster_each_caller_has_rights_of_their_own(
     assert any("you may not list pods in namespace jobgate-system" in problem for problem in health["problems"])
     for path in ("/api/audit", "/api/doctor"):
         answered = await page.post(path, {"namespace": other})
-        assert other not in json.dumps(answered).replace(f'"{other}"', "", 0) or answered[0] in {403, 404}
+        assert other not in json.dumps(answered) or answered[0] in {403, 404}
 
 
 def console_kubeconfig(plane: ControlPlane, api: ClusterApi) -> Path:
