@@ -144,14 +144,20 @@ class Service:
 
     def ready(self) -> int:
         """Return the number of ready replicas."""
-        return len([replica for replica in self._ready if replica in self.replicas])
+        return len(self._targets())
+
+    def _targets(self) -> list[Program]:
+        """Return the replicas that get new connections: one that was removed since the last check gets none."""
+        if not self.only_ready:
+            return [replica for replica in self.replicas if replica.port("port")]
+        return [replica for replica in self._ready if replica in self.replicas]
 
     def _check(self) -> None:
         while not self._stopped.wait(READINESS_PERIOD):
             self._ready = [replica for replica in list(self.replicas) if replica.port() and replica.ask("readyz")]
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        targets = self._ready if self.only_ready else [replica for replica in self.replicas if replica.port("port")]
+        targets = self._targets()
         if not targets:
             writer.close()
             return
@@ -192,9 +198,10 @@ class Installation(InstalledWebhook):
         return replica
 
     def remove(self, replica: Program, *, kill: bool = False) -> None:
-        """Stop a replica after it is removed from the Service, or kill it before that."""
+        """Stop a replica after it is removed from the Service, or kill it while it still gets connections."""
         if kill:
             replica.kill()
+            time.sleep(READINESS_PERIOD)
         self.service.replicas.remove(replica)
         if not kill:
             replica.stop()
