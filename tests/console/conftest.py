@@ -26,7 +26,7 @@ from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 SECRET = "hunter2-is-secret"
 
 
