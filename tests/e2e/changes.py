@@ -22,12 +22,13 @@ POD: Object = {
 
 @contextmanager
 def recorded(
-    plane: ControlPlane, collection: str, last: Object = POD
+    plane: ControlPlane, collection: str, last: Object = POD, home: str = ""
 ) -> Iterator[Callable[[], list[tuple[str, Object]]]]:
     """Record the changes of a collection from now on.
 
     The API server keeps past changes for a minute only, so they are read as they come. The function that is yielded
-    creates the object `last`, and returns all changes before it: ADDED, MODIFIED or DELETED, and the object.
+    creates the object `last`, and returns all changes before it: ADDED, MODIFIED or DELETED, and the object. If the
+    collection is that of all namespaces, `home` is where the object is created.
     """
     version = plane.client.get(collection)[1]["metadata"]["resourceVersion"]
     command = [str(plane.assets.kubectl), "get", "--raw", f"{collection}?watch=1&resourceVersion={version}"]
@@ -41,7 +42,7 @@ def recorded(
             return [(event["type"], event["object"]) for event in map(json.loads, whole.splitlines())]
 
         def changes() -> list[tuple[str, Object]]:
-            status, stored = plane.client.post(collection, last)
+            status, stored = plane.client.post(home or collection, last)
             assert status == 201, stored
             uid = stored["metadata"]["uid"]
             wait_for(lambda: uid in map(_uid, seen()), what="the watch reports the last object")

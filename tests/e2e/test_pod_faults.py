@@ -268,14 +268,18 @@ def hooked(kind: str, **plugins: Any) -> dict[str, Any]:
 
 
 def await_denial(space: Space, job: dict[str, Any]) -> None:
-    """Wait until a job is denied because its pods do not pass the level."""
+    """Wait until a job is denied only because its pods do not pass the level, so the webhook knows its items, too."""
     plural, version = RESOURCES[job["kind"]]
 
     def answer() -> str:
         body: dict[str, Any] = space.api.post(space.path(plural, group=version), job, {"dryRun": "All"})[1]
         return json.dumps(body.get("details", ""))
 
-    wait_for(lambda: "restricted" in answer(), WAIT, what="the webhook knows the level")
+    def known() -> bool:
+        text = answer()
+        return "restricted" in text and "UnknownReference" not in text
+
+    wait_for(known, WAIT, what="the webhook knows the level and the items")
 
 
 SSH = ["--ssh-key-file-path=/home/trainer/.ssh"]

@@ -164,23 +164,27 @@ class Ran(Run):
         for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
             space.create("serviceaccounts", {"metadata": {"name": name}})
         super().__init__(space, job)
-        # The tasks of some examples do not all run at the same time.
         self.seen: dict[str, dict[str, Any]] = {}
 
     def ended(self) -> bool:
-        """Record its pods, and return whether it has succeeded."""
-        self.seen.update(self.pods())
+        """Whether it has succeeded."""
         is_vcjob = self.written["kind"] == "Job"
         return self.phase == "Completed" if is_vcjob else "Succeeded" in holding(self.status)
 
 
 @pytest.fixture(scope="module")
-def ran(whole_api: ClusterApi, process: None) -> Iterator[Mapping[Path, Ran]]:
+def ran(whole_controlplane: WholeControlPlane, whole_api: ClusterApi, process: None) -> Iterator[Mapping[Path, Ran]]:
     """The examples, each in its own namespace; they run at the same time, because each takes some seconds."""
-    runs = {path: Ran(Space(whole_api, open_namespace(whole_api)), path) for path in EXAMPLES}
-    # If an example does not end, its own test fails.
-    with suppress(TimeoutError):
-        wait_for(lambda: {run.ended() for run in runs.values()} == {True}, WAIT, every=0.3)
+    spaces = {path: Space(whole_api, open_namespace(whole_api)) for path in EXAMPLES}
+    home = next(iter(spaces.values())).path("pods")
+    with recorded(whole_controlplane, "/api/v1/pods", home=home) as changes:
+        runs = {path: Ran(space, path) for path, space in spaces.items()}
+        # If an example does not end, its own test fails.
+        with suppress(TimeoutError):
+            wait_for(lambda: {run.ended() for run in runs.values()} == {True}, WAIT, every=0.3)
+        running = [pod for _, pod in changes() if pod["status"]["phase"] == "Running"]
+    for run in runs.values():
+        run.seen = {pod["spec"]["hostname"]: pod for pod in running if pod["metadata"]["namespace"] == run.space.name}
     yield runs
     for run in runs.values():
         whole_api.delete(f"/api/v1/namespaces/{run.space.name}")
