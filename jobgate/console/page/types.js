@@ -39,7 +39,7 @@
  *   {state: string, message: string}, connections: number | null, inFlight: number | null, requests: number |
  *   null, caches: Cache[], certificateGeneration: number | null}} Replica */
 /** @typedef {{number: number, state: string, notBefore?: string, notAfter?: string}} Generation */
-/** @typedef {{generation: number | null, renewal: string | null, generations: Generation[],
+/** @typedef {{generation: number | null, staged: number | null, renewal: string | null, generations: Generation[],
  *   stages: {name: string, time: string | null}[], problems: string[]}} Certificates */
 /** @typedef {{count: number, sumSeconds: number, buckets: {le: number | null, count: number}[]}} Latency */
 /** @typedef {{time: string, namespace: string, replicas: Replica[] | null, latency: Latency | null, certificates:
