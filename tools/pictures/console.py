@@ -71,7 +71,7 @@ def take() -> None:
                 browser.open(origin, route, token=token, size=size, dark=dark)
                 browser.find(content)
                 if name == "console-try":
-                    browser.find("input[type=file]").send_keys(str(EXAMPLES / "dijob" / "with-tasks.yaml"))
+                    browser.find("input[type=file]").send_keys(str(EXAMPLES / "dijob" / "plugins.yaml"))
                     browser.find("article details")
                 elif name == "console-now":
                     browser.find("[role=option]", "denied (validate)DIJobteam-a/reinforcement").click()
