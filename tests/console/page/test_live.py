@@ -95,7 +95,7 @@ def test_a_broken_job_appears_at_once_with_its_causes_beside_the_lines(page: Pag
         assert not applied
         started = time.monotonic()
         # Not the review before it, in which the same job got its defaults.
-        row = page.browser.find("[role=option]", f"deniedDIJob{page.user.namespace}/broken-{attempt}")
+        row = page.browser.find("[role=option]", f"denied (validate)DIJob{page.user.namespace}/broken-{attempt}")
         delays.append(time.monotonic() - started)
         if delays[-1] <= SOON:
             break
