@@ -247,7 +247,7 @@ CASES: dict[str, tuple[Object, Callable[[Space], None], Callable[[Space], None],
         nothing,
         nothing,
         "nodes",
-        ["asks for cpu 3", "too little cpu (", "taint gpu=yes:NoSchedule (1)", "lacks 1", "of 2 free"],
+        ["asks for 3 cpu", "too little cpu (", "taint gpu=yes:NoSchedule (1)", "comes nearest with", "of 2 cpu free"],
     ),
     "taint": (
         dijob("train", work(nodeSelector={"kubernetes.io/hostname": "tainted"})),
