@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 SECRET = "hunter2-is-secret"
 
 
@@ -88,13 +89,13 @@ class Browser:
 
     async def until(self, path: str, condition: Callable[[Any], Any]) -> Any:
         """The first answer for which a condition holds."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                status, content = await self.get(path)
-                assert status == 200, content
-                if condition(content):
-                    return content
-                await asyncio.sleep(0.1)
+        end = time.monotonic() + PATIENCE
+        while True:
+            status, content = await self.get(path)
+            if status == 200 and condition(content):
+                return content
+            assert time.monotonic() < end, (status, content)
+            await asyncio.sleep(0.1)
 
     @asynccontextmanager
     async def events(self, path: str) -> AsyncIterator[AsyncIterator[tuple[str, Any]]]:

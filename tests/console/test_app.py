@@ -144,7 +144,7 @@ async def test_every_answer_has_the_headers_of_security(console: Opened) -> None
 
 async def test_a_stream_reports_reviews_that_a_server_dropped(console: Opened) -> None:
     session, url, shown = console
-    async with session.get(f"{url}/api/reviews/stream?after=1", headers=TOKEN) as answer, asyncio.timeout(5):
+    async with session.get(f"{url}/api/reviews/stream?after=1", headers=TOKEN) as answer, asyncio.timeout(30):
         assert (await answer.content.readline()) == b"event: replicas\n"
         shown.store.miss()
         while (line := await answer.content.readline()) != b"event: missed\n":

@@ -33,7 +33,7 @@ def private(
         on_path(package(folder / "crew", "tests.versions:CREW")),
         PrivateWebhook(controlplane, folder, kinds=[CREW]) as private,
     ):
-        wait_for(lambda: _established(controlplane), 60, what="the CRD")
+        wait_for(lambda: _established(controlplane), what="the CRD")
         yield private
     controlplane.client.delete(CRD)
 
@@ -116,7 +116,7 @@ def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
 ) -> None:
     _store_in(controlplane, "v1alpha1")
     # The API server notices the new storage version after a moment: until then, it stores in the former.
-    wait_for(lambda: _versions(controlplane) == ["v1", "v1alpha1"], 30, what="both stored versions")
+    wait_for(lambda: _versions(controlplane) == ["v1", "v1alpha1"], what="both stored versions")
     names = [f"stored-{index:02}" for index in range(30)]
     assert user.kubectl("delete", CREWS, "--all")[0]
     for name in names:
@@ -145,6 +145,8 @@ def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
         assert "conversion webhook" in _read(user, names[0], "v1alpha1")
     finally:
         private.use()
+    # The API server notices the new address of the server after a moment.
+    wait_for(lambda: not isinstance(_read(user, names[0], "v1alpha1"), str), what="the server is asked again")
     assert _read(user, names[0], "v1alpha1")["spec"]["workers"] == 2
 
 

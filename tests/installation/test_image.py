@@ -197,8 +197,6 @@ def test_the_server_gets_ready_with_a_read_only_root_as_another_user(app: Path, 
         file.chmod(0o644)
     sockets = reserve_port(), reserve_port()
     port, health = (one.getsockname()[1] for one in sockets)
-    for one in sockets:
-        one.close()
     certificate = ["--tls-cert=/mnt/more/tls.crt", "--tls-key=/mnt/more/tls.key"]
     where = ["--bind=127.0.0.1", f"--port={port}", f"--health-port={health}"]
 
@@ -212,5 +210,5 @@ def test_the_server_gets_ready_with_a_read_only_root_as_another_user(app: Path, 
         except OSError:
             return False
 
-    with container(app, tmp_path, "serve", "--no-cluster", *certificate, *where):
-        wait_for(ready, 60, what="the server is ready")
+    with sockets[0], sockets[1], container(app, tmp_path, "serve", "--no-cluster", *certificate, *where):
+        wait_for(ready, what="the server is ready")

@@ -18,8 +18,9 @@ const STATES = [[/fail|abort|error/i, "failed"], [/succe|^complete/i, "succeeded
 
 /** @param {Job} job */
 function phase(job) {
-  const word = job.phase || (job.suspended ? "Suspended" : "Not started");
-  return badge(STATES.find(([pattern]) => pattern.test(word))?.[1] ?? "pending", word);
+  const word = job.phase || (job.suspended ? "Suspended" : "Not started"), waiting = job.pods.Pending ?? 0;
+  const state = STATES.find(([pattern]) => pattern.test(word))?.[1] ?? "pending";
+  return badge(state, state === "running" && waiting ? `${word}, ${waiting} wait${waiting === 1 ? "s" : ""}` : word);
 }
 
 /** @param {{plural: string, namespace: string, name: string}} job */
@@ -118,7 +119,7 @@ function sections(whole, detail) {
   const { job, why, objects, pods, events, conditions } = whole;
   return [
     ["head", job, () => h("div", {}, h("h2", {}, phase(job), " ", job.kind, " ", `${job.namespace}/${job.name}`),
-      h("p", { class: "muted" }, `${job.message ? `${job.message}. ` : ""}Created ${age(job.created)} ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
+      h("p", { class: "muted" }, `${job.message && job.message.replace(/\.?$/, ". ")}Created ${age(job.created)} ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
     ["why", why, () => why && why.causes.length > 0 && section(why.state === "waits" ? "Why it waits" : "What to know",
       h("ul", { class: "why" }, ...why.causes.map((cause) => h("li", {}, icon("pending"), h("div", {}, h("p", {}, cause.what),
         cause.fix && h("p", {}, h("strong", {}, "To do: "), cause.fix), cause.detail && h("p", { class: "muted" }, cause.detail),

@@ -128,7 +128,7 @@ export function open(main, route) {
   const list = new List(/** @type {ConstructorParameters<typeof List<Review>>[0]} */ ({
     label: "Reviews, the newest first", css: "reviews", key: (review) => String(review.id),
     cells: (review) => [
-      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000, true)), badge(review.verdict), h("span", {}, review.kind),
+      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000, true)), h("span", { class: "verdict" }, badge(review.verdict), h("span", { class: "muted" }, ` (${review.phase})`)), h("span", {}, review.kind),
       h("strong", {}, subject(review)), h("span", { class: `summary ${review.verdict}` }, summary(review)),
       h("span", { class: "muted user" }, review.user),
       h("span", { class: "muted end" }, review.dryRun && h("span", { class: "tag" }, "dry run"), ` ${review.milliseconds.toFixed(1)} ms`)],
@@ -136,7 +136,8 @@ export function open(main, route) {
   }));
   const search = h("input", { type: "search", id: "search", placeholder: "Search names and messages", "aria-label": "Search names and messages" });
   const kind = h("select", { id: "kind", "aria-label": "Kind" });
-  const field = (/** @type {string} */ name) => h("input", { id: name, list: `${name}s`, placeholder: name[0]?.toUpperCase() + name.slice(1), "aria-label": name });
+  const field = (/** @type {string} */ name) => h("input", { id: name, list: `${name}s` });
+  const labelled = (/** @type {string} */ text, /** @type {HTMLElement} */ input) => h("label", { class: "field" }, text, input);
   const namespace = field("namespace"), user = field("user");
   const rule = h("button", { type: "button", class: "tag", click: () => { rule.value = ""; filter(); } });
   const boxes = VERDICTS.map((verdict) => h("input", { type: "checkbox", value: verdict }));
@@ -206,7 +207,7 @@ export function open(main, route) {
     h("details", { class: "words" }, h("summary", {}, "What the words mean"), legend(...VERDICTS.map((verdict) => /** @type {[Node, string]} */ ([badge(verdict), MEANINGS[verdict]]))),
       h("p", {}, h("code", {}, "kubectl apply"), " usually leads to two reviews: first defaults are added, then the rules are checked. At the right: who asked, and how long the review took."))),
   h("div", { class: "pane" },
-    h("div", { class: "filters", role: "search" }, search, kind, namespace, user, h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
+    h("div", { class: "filters", role: "search" }, search, kind, labelled("Namespace", namespace), labelled("User", user), h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
     banner, body, options.namespace, options.user), detail);
   for (const input of [search, namespace, user, kind, ...boxes]) input.addEventListener("input", filter);
   store.changed = draw;
@@ -246,7 +247,7 @@ export function closer(close) {
  */
 function whole(review, close) {
   const notes = [...review.causes.map((cause) => ({ ...cause, level: /** @type {const} */ ("denied") })),
-    ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))];
+    ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   const yaml = review.yaml === null ? h("p", { class: "muted" }, `The object is not shown: ${review.yamlMissing}`) : annotated(review.yaml, notes);
   const verb = { CREATE: "created", UPDATE: "changed", DELETE: "deleted" }[review.operation] ?? review.operation;
   const outcome = { denied: "was denied", warned: "was accepted with warnings", patched: "was accepted, with defaults added", allowed: "was accepted", later: "was asked to try again in a moment" }[review.verdict];
@@ -254,7 +255,7 @@ function whole(review, close) {
     closer(close), h("h2", {}, badge(review.verdict), " ", review.kind, " ", subject(review)),
     h("p", { class: "muted" }, `${clock(Date.parse(review.time) / 1000)}: ${review.user} ${verb} it${review.dryRun ? " (dry run)" : ""}; the request ${outcome} (${review.phase}, ${review.milliseconds.toFixed(1)} ms, by ${review.replica}).`),
     notes.length > 0 && section([review.causes.length && many(review.causes.length, "cause"), review.warnings.length && many(review.warnings.length, "warning")].filter(Boolean).join(", "), causes(notes, (line) => gotoLine(yaml, line))),
-    section("Object", yaml),
+    section("Object", review.yaml !== null && h("p", { class: "muted" }, "As jobgate writes it: its lines are not those of your file."), yaml),
     review.diff && section(`Patch: ${many(review.operations, "operation")}`, diff(review.diff)),
   ].filter((node) => node instanceof Node);
 }

@@ -1,12 +1,15 @@
 // Rules: which deny or warn most, where; and what an audit says of stored jobs.
 
 import { get, post } from "./api.js";
-import { clock, h, many, show } from "./dom.js";
+import { h, many, show } from "./dom.js";
 import { bar } from "./graph.js";
 import { badge, card, empty, failure, head, table } from "./parts.js";
 
 /** Findings of stored jobs that are shown. */
 const ROWS = 500;
+/** Return a time with its date.
+ * @param {string} time */
+const dated = (time) => new Date(time).toLocaleString("sv");
 
 /** @param {Record<string, number>} counts */
 function most(counts) {
@@ -23,12 +26,12 @@ export function open(main) {
       /** @type {import("./types.js").Rules} */
       const { since, reviews, rules } = await get("/api/rules", stop.signal);
       const top = Math.max(1, ...rules.map((rule) => rule.denied + rule.warned));
-      show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${clock(Date.parse(since) / 1000)}` : ""}, the most denials first. Select a rule to see its reviews.`),
+      show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${dated(since)}` : ""}, the most denials first. Select a rule to see its reviews.`),
         rules.length ? table("Rules", ["Rule", "Denials and warnings", "Kinds", "Namespaces", "Last"], [...rules].sort((a, b) => b.denied - a.denied || b.warned - a.warned).map((rule) => [
           h("div", { class: "rule" }, h("a", { href: `#/now?${new URLSearchParams({ rule: rule.rule })}` }, rule.rule), h("p", { class: "muted" }, rule.example)),
           h("div", { class: "share" }, h("div", { css: { width: `${(rule.denied + rule.warned) / top * 100}%` } }, bar({ denied: rule.denied, warned: rule.warned })),
             h("span", { class: "counts" }, rule.denied > 0 && badge("denied", many(rule.denied, "denial")), rule.warned > 0 && badge("warned", many(rule.warned, "warning")))),
-          most(rule.kinds), most(rule.namespaces), h("a", { class: "time", href: `#/now/${rule.lastReview}` }, clock(Date.parse(rule.last) / 1000))]))
+          most(rule.kinds), most(rule.namespaces), h("a", { class: "time", href: `#/now/${rule.lastReview}` }, dated(rule.last))]))
           : empty("No rule has denied or warned.", reviews ? "The next job that a rule denies or warns about is counted here." : h("span", {}, "There are no reviews to count: ", h("a", { href: "#/now" }, "Now"), " says what is needed.")));
     } catch (error) {
       if (!stop.signal.aborted) show(counted, failure(error, load));

@@ -110,6 +110,7 @@ class TestNow:
             ["9", "note denied", "Invalid value: 0: must be at least 1"],
             ["20", "note denied", 'Duplicate value: "learner": spec.tasks[0] already has this name'],
         ]
+        assert browser.texts(".causes .line") == ["line 6", "line 9", "line 20"]
         assert browser.texts(".diff .added") == ["+added:     restartPolicy: Never"]
         assert browser.texts(".diff .removed") == ["-removed:     template: {}"]
 
@@ -140,6 +141,17 @@ class TestNow:
         fake.push("reviews/stream", "review", review(7, key="webhook-1/1"))
         browser.find("[role=option]", "job-7")
         assert browser.text("#total") == "1 review"
+
+    @pytest.mark.parametrize("size", [DESKTOP, PHONE])
+    def test_a_row_names_the_phase_and_the_first_fault(
+        self, browser: Browser, fake: Fake, size: tuple[int, int]
+    ) -> None:
+        browser.open(fake.origin, f"now/{REVIEW}", size=size)
+        browser.find(".note")
+        if size == PHONE:
+            browser.find(".close").click()
+        assert browser.texts(".verdict") == ["denied (validate)", "patched (mutate)"]
+        assert browser.texts(".reviews .summary")[0].startswith("spec.tasks[0].replicas: Invalid value: 0")
 
     def test_a_broken_stream_is_read_again(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin)
@@ -319,7 +331,7 @@ class TestJobs:
 
     def test_the_list_follows_the_jobs(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin, "jobs")
-        browser.find("[role=option]")
+        browser.find("[role=option]", "Running, 1 waits")
         browser.find(".live.on")
         fake.answers["jobs"]["items"][0]["phase"] = "Succeeded"
         fake.push("jobs/stream", "jobs", {"reload": True, "total": 2})
@@ -372,14 +384,15 @@ class TestHealth:
         browser.find("main", "webhook-not-called")
         for text in (
             "jobgate-webhook-5d9f6c7b8-x2v4q",
-            "≤ 5 ms 99 %",
+            "≤ 5 ms 99th percentile",
             "dijobs: 12s old",
             "generation 4",
+            "Generation 4 is served; 5 is staged to replace it.",
             "apply the manifests again",
             "responded with 502",
         ):
             assert text in browser.text(), text
-        assert browser.texts(".generation text") == ["4 served, until 2027-02-01", "5 staged, until 2027-02-26"]
+        assert browser.texts(".generation text") == ["4 served, until 2026-12-26", "5 staged, until 2027-02-24"]
         assert browser.texts(".stages .done strong") == ["trusted"]
         assert browser.texts(".histogram .muted") == ["40,000", "11,000", "234"]
 
