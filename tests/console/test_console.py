@@ -313,8 +313,9 @@ async def test_a_pod_that_only_has_the_labels_of_a_server_is_not_read(
 def test_a_console_for_many_needs_an_account_with_a_token(controlplane: ControlPlane) -> None:
     config = controlplane.kubeconfig_for("eve")
     assert "client-certificate" in config.read_text()
-    command = [sys.executable, "-m", "jobgate", "console", "--in-cluster", "--kubeconfig", str(config)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    arguments = ["--in-cluster", "--port=0", "--kubeconfig", str(config)]
+    command = [sys.executable, "-m", "jobgate", "console", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 2
     assert "--in-cluster needs an account with a token" in ended.stderr
 
