@@ -26,6 +26,8 @@ from jobgate.kinds import installed
 from jobgate.prerequisites.reference import API_VERSION, NAMESPACED
 
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
+#: A server that a busy machine lets wait for a second would reject requests to keep up.
+PATIENT = "--limit=queue-time=30"
 
 #: The paths of webhook configurations.
 CONFIGURATIONS = tuple(
@@ -146,6 +148,7 @@ class InstalledWebhook:
     def _run(self) -> None:
         arguments = [
             "serve",
+            PATIENT,
             "--bind=127.0.0.1",
             f"--port={self.port}",
             f"--health-port={self.health_port}",
