@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 SECRET = "hunter2-is-secret"
 
 
@@ -87,13 +88,13 @@ class Browser:
 
     async def until(self, path: str, condition: Callable[[Any], Any]) -> Any:
         """The first answer for which a condition holds."""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                status, content = await self.get(path)
-                assert status == 200, content
-                if condition(content):
-                    return content
-                await asyncio.sleep(0.1)
+        end = time.monotonic() + PATIENCE
+        while True:
+            status, content = await self.get(path)
+            if status == 200 and condition(content):
+                return content
+            assert time.monotonic() < end, (status, content)
+            await asyncio.sleep(0.1)
 
     async def changed(self, path: str, tag: str = "") -> tuple[int, str]:
         """The status of the answer to who has the answer with a tag, and the tag of this answer."""

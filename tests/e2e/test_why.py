@@ -396,7 +396,7 @@ def test_the_cause_is_named_first(plane: WholeControlPlane, space: Space, case: 
         first = [cause["topic"] for cause in answer["causes"]][:1]
         return code == 1 and first == [topic] and all(part in text.replace('\\"', '"') for part in parts)
 
-    wait_for(found, 60, every=0.5, what=f"{case} is named")
+    wait_for(found, every=0.5, what=f"{case} is named")
     code, text = said(plane, space, "dijob/train")
     assert code == 1
     assert text.startswith(f"DIJob {space.name}/train ")
