@@ -22,7 +22,7 @@ from jobgate.cluster.client import Client
 from jobgate.console.caller import Caller, Callers
 from jobgate.console.commands import BYTES, Trial, audited, diagnosis
 from jobgate.console.jobs import Jobs, graph
-from jobgate.console.reviews import ReviewStore, by_rule
+from jobgate.console.reviews import ReviewStore
 from jobgate.console.servers import Servers, health
 from jobgate.doctor.look import CannotDiagnose
 from jobgate.why.look import NoSuchJob, look_at
@@ -91,7 +91,6 @@ class Console:
             "reviews/{id:[0-9]{1,18}}": self._review,
             "jobs": self._jobs,
             "jobs/{plural}/{namespace}/{name}": self._job,
-            "rules": self._rules,
             "health": self._health,
             "schemas": self._schemas,
             "schemas/{file:.+}": self._schema,
@@ -150,11 +149,11 @@ class Console:
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
         """Return the newest reviews between two ids, and the id after which to ask again."""
         after, before = _number(request, "after", 0), _number(request, "before", 10**18)
-        limit, last = min(_number(request, "limit", 500), ITEMS), self.store.last
+        last = self.store.last  # before it waits
         reviews = await self.store.seen_by(request[_CALLER], after, before)
         return {
-            "items": [kept.light for kept in reviews[:limit]],
-            "more": len(reviews) > limit,
+            "items": [kept.light for kept in reviews[:ITEMS]],
+            "more": len(reviews) > ITEMS,
             "last": last,
             "missed": 0 < after < self.store.dropped,
             "replicas": self._servers.states() if await self._may_see_servers(request) else [],
@@ -165,9 +164,6 @@ class Console:
         if review is None:
             raise web.HTTPNotFound(text="this review is not kept any more")
         return review
-
-    async def _rules(self, request: web.Request) -> dict[str, Any]:
-        return by_rule(await self.store.seen_by(request[_CALLER]))
 
     # Jobs
 
@@ -183,17 +179,15 @@ class Console:
         return response
 
     async def _jobs(self, request: web.Request) -> web.StreamResponse:
-        query, limit = request.query, min(_number(request, "limit", 100), ITEMS)
-        fields = {"plural": "kind", "namespace": "namespace", "phase": "phase"}
-        wanted = {field: query[name] for field, name in fields.items() if query.get(name)}
-        kinds = self.jobs.states()
+        wanted = {field: value for field in ("plural", "namespace", "phase") if (value := request.query.get(field))}
+        part, kinds = request.query.get("q", ""), self.jobs.states()
 
         async def read() -> dict[str, Any]:
             rows = await self.jobs.seen_by(request[_CALLER])
-            matched = [row for row in rows if wanted.items() <= row.items() and query.get("q", "") in row["name"]]
-            return {"items": matched[:limit], "total": len(rows), "matched": len(matched), "kinds": kinds}
+            matched = [row for row in rows if wanted.items() <= row.items() and part in row["name"]]
+            return {"items": matched[:ITEMS], "total": len(rows), "matched": len(matched), "kinds": kinds}
 
-        unseen = sum(kind["watch"] != "watching" for kind in kinds)
+        unseen = sum(bool(kind["unknown"]) for kind in kinds)
         return await self._unless_known(request, f"{self.jobs.touched.total()}.{unseen}", read)
 
     async def _job(self, request: web.Request) -> web.StreamResponse:

@@ -83,7 +83,6 @@ async def test_a_denial_appears_within_a_second_with_its_causes_at_their_lines(
     for cause in whole["causes"]:
         assert "image" in cause["field"]
         assert "image: 7" in lines[cause["line"] - 1]
-    assert (await page.get("/api/rules"))[1]["rules"][0]["denied"] >= 1
     assert (await page.get("/api/reviews/1"))[0] == 404
 
 
@@ -109,8 +108,6 @@ async def test_who_may_not_list_jobs_in_a_namespace_sees_nothing_of_it(
     assert {item["namespace"] for item in everything["items"]} >= {own.namespace, other.namespace}
     assert hidden
     assert {(await page.get(f"/api/reviews/{number}"))[0] for number in hidden} == {404}
-    rules = (await page.get("/api/rules"))[1]
-    assert not any(other.namespace in rule["namespaces"] for rule in rules["rules"])
     jobs = await page.until("/api/jobs", lambda content: content["items"])
     assert {row["namespace"] for row in jobs["items"]} == {own.namespace}
     assert (await page.get(f"/api/jobs/{DIJOBS}/{other.namespace}/good"))[0] == 403
