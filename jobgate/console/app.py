@@ -148,14 +148,12 @@ class Console:
         return bool(self.token) or await request[_CALLER].may_list("", "pods", self.namespace)
 
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
-        """Return the newest reviews between two ids, and the id after which to ask again."""
+        """Return the newest reviews between two ids."""
         after, before = _number(request, "after", 0), _number(request, "before", 10**18)
-        last = self.store.last  # before it waits
         reviews = await self.store.seen_by(request[_CALLER], after, before)
         return {
             "items": [kept.light for kept in reviews[:ITEMS]],
             "more": len(reviews) > ITEMS,
-            "last": last,
             "missed": 0 < after < self.store.dropped,
             "replicas": self._servers.states() if await self._may_see_servers(request) else [],
         }

@@ -109,9 +109,8 @@ async def _file(request: web.Request) -> web.FileResponse:
 
 def _page(answer: Mapping[str, Any], query: Mapping[str, str]) -> Mapping[str, Any]:
     after, before = int(query["after"]), int(query.get("before", 2**62))
-    last = max((item["id"] for item in answer["items"]), default=0)
     items = [item for item in answer["items"] if after < item["id"] < before]
-    return {"last": last, "missed": False, **answer, "items": items[:MOST], "more": len(items) > MOST}
+    return {"missed": False, **answer, "items": items[:MOST], "more": len(items) > MOST}
 
 
 def _error(status: int, message: str) -> web.Response:

@@ -17,8 +17,6 @@ export const store = {
   replicas: [],
   /** Reviews were dropped before they were read. */
   missed: false,
-  /** The id after which there may be new ones. */
-  last: 0,
   /** What there is to filter by. */
   values: { kind: new Set([""]), namespace: new Set([""]), user: new Set([""]) },
   /** @type {unknown} */
@@ -41,19 +39,19 @@ function add(reviews) {
  * @param {number} after
  * @param {import("./types.js").Reviews} page */
 async function older(after, page) {
-  for (let last; page.more && store.reviews.length < KEPT && (last = page.items.at(-1));) {
-    page = await get(`/api/reviews?after=${after}&before=${last.id}`);
+  for (let oldest; page.more && store.reviews.length < KEPT && (oldest = page.items.at(-1));) {
+    page = await get(`/api/reviews?after=${after}&before=${oldest.id}`);
     add(page.items);
     store.changed();
   }
 }
 
+/** Return the id after which there may be new reviews. */
+const last = () => store.reviews[0]?.id ?? 0;
+
 /** @param {import("./types.js").Reviews} page */
 function update(page) {
-  const after = store.last, replicas = JSON.stringify(page.replicas) !== JSON.stringify(store.replicas);
-  store.last = page.last;
-  const isNew = page.items.length > 0 || page.missed > store.missed || replicas || !store.loaded;
-  if (!isNew) return;
+  const after = last();
   add(page.items);
   store.missed ||= page.missed;
   store.replicas = page.replicas;
@@ -72,7 +70,7 @@ function update(page) {
 export function follow(changed) {
   store.changed = changed;
   changed();
-  return poll(PERIOD, () => `/api/reviews?after=${store.last}`, update, (error) => {
+  return poll(PERIOD, () => `/api/reviews?after=${last()}`, update, (error) => {
     live(error);
     // If there is something to see, the word in the header is enough about a lost connection.
     store.error = error?.status || !store.loaded ? error : null;

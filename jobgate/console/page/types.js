@@ -8,7 +8,7 @@
  *   Verdict, milliseconds: number, operations: number, causes: Cause[], warnings: Cause[]}} Review */
 /** @typedef {Review & {yaml: string | null, diff: DiffLine[] | null}} WholeReview */
 /** @typedef {{name: string, state: string, message: string}} Source */
-/** @typedef {{items: Review[], more: boolean, last: number, missed: boolean, replicas: Source[]}} Reviews */
+/** @typedef {{items: Review[], more: boolean, missed: boolean, replicas: Source[]}} Reviews */
 /** @typedef {Record<string, number>} Counts */
 /** @typedef {{kind: string, plural: string, namespace: string, name: string, created: string, phase: string, message:
  *   string, pods: Counts, restarts: number, suspended: boolean, runBy:
