@@ -1,7 +1,7 @@
 """The last reviews of a server, masked and bounded. Masking is slow: of reviews beyond a rate, only names are kept.
 
 Code that runs once per request is slow, because the processor no longer has it in its cache. So a review is kept with
-little code and without a lock, and its JSON is written when somebody reads.
+little code and without a lock, and its JSON is written when it is read.
 """
 
 from __future__ import annotations
