@@ -123,9 +123,7 @@ def test_pods_get_the_prerequisites_of_their_job_if_their_creator_may_use_them(
     rule = {"apiGroups": ["jobgate.dev"], "resources": ["prerequisites"], "verbs": ["use"]}
     assert user.apply(role | {"rules": [rule]})[0]
     user.kubectl("create", "rolebinding", f"uses-{kind}", "--role=uses", f"--user={operator}")
-    wait_for(
-        lambda: user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[0], 60, what="the right is known"
-    )
+    wait_for(lambda: user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[0], what="the right is known")
     (container,) = user.stored(name, "pods")["spec"]["containers"]
     assert container["env"] == [{"name": "DATA", "value": "/data"}]
 

@@ -1,8 +1,9 @@
 // Health: replicas, latency, certificates on a time line, and what the doctor finds.
 
-import { get, post } from "./api.js";
+import { post } from "./api.js";
 import { clock, duration, h, many, s, show } from "./dom.js";
 import { badge, card, empty, failure, head, table } from "./parts.js";
+import { live, poll } from "./poll.js";
 
 /** @typedef {import("./types.js").Health} Health */
 
@@ -19,23 +20,12 @@ const STAGES = /** @type {Record<string, string>} */ ({
 /** @param {HTMLElement} main */
 export function open(main) {
   const look = h("div", { class: "cards" }), found = h("div"), stop = new AbortController();
-  let timer = 0, last = "";
-  const load = async () => {
-    try {
-      /** @type {Health} */
-      const health = await get("/api/health", stop.signal);
-      // Drawn again only if more than the time has changed: a reader's selection stays.
-      const text = JSON.stringify({ ...health, time: "" });
-      if (text !== last) show(look, ...cards(health));
-      last = text;
-      dispatchEvent(new CustomEvent("live", { detail: null }));
-    } catch (error) {
-      if (stop.signal.aborted) return;
-      last = "";
-      dispatchEvent(new CustomEvent("live", { detail: error }));
-      show(look, failure(error));
-    }
-    timer = setTimeout(load, PERIOD);
+  let last = "";
+  const draw = (/** @type {Health} */ health) => {
+    // Drawn again only if more than the time has changed: a reader's selection stays.
+    const text = JSON.stringify({ ...health, time: "" });
+    if (text !== last) show(look, ...cards(health));
+    last = text;
   };
   const doctor = async () => {
     button.disabled = true;
@@ -50,8 +40,12 @@ export function open(main) {
   const button = h("button", { type: "button", class: "primary", id: "doctor", click: doctor }, "Run the doctor");
   show(main, head("Health of the installation", "Whether the servers answer, how fast, and how long their certificate is valid. For operators of jobgate."), look, card("Doctor: what is wrong, and how to fix it",
     h("p", { class: "muted" }, "Compares the installation with what it should be, as ", h("code", {}, "jobgate doctor"), " does. It only reads."), button, found));
-  load();
-  return { update() {}, close() { clearTimeout(timer); stop.abort(); } };
+  const polled = poll(PERIOD, () => "/api/health", draw, (error) => {
+    live(error);
+    if (error) show(look, failure(error, () => polled.now()));
+    last = "";
+  });
+  return { update() {}, close() { polled.stop(); stop.abort(); } };
 }
 
 /** @param {Health} health */
