@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import takewhile
+from math import inf
 from typing import Any, Final
 
 import jsonpatch
@@ -20,15 +21,14 @@ from jobgate.console.caller import Caller, Place
 from webhook.text import shown
 from webhook.values import items, mapping, text
 
-#: Most reviews and bytes that are kept, most rules that are counted, and most lines that are compared.
-MOST, BYTES, RULES, LINES = 10_000, 64 * 1024 * 1024, 200, 5000
+#: Most reviews and bytes that are kept, and most lines that are compared.
+MOST, BYTES, LINES = 10_000, 64 * 1024 * 1024, 5000
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
 #: The texts that the list shows of a review and of a finding; the rest is shown for a single review.
-_FIELDS: Final = ("time", "phase", "operation", "kind", "apiVersion", "namespace", "name", "user", "verdict", "uid")
-_FINDING: Final = ("rule", "reason", "field", "message")
+_FIELDS: Final = ("time", "phase", "operation", "kind", "namespace", "name", "user", "verdict")
+_FINDING: Final = ("rule", "field", "message")
 _FINDINGS: Final = ("causes", "warnings")
-_NO_OBJECT: Final = "only objects with causes or warnings are kept, if they are not too large or many"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class ReviewStore:
     def _next(self) -> None:
         self.last = max(self.last + 1, time.time_ns() // 1000)
 
-    async def seen_by(self, caller: Caller, after: int = 0) -> list[Kept]:
-        """Return the reviews after an id that a caller may see, oldest first."""
-        newer = list(takewhile(lambda kept: kept.id > after, reversed(self._kept)))[::-1]
+    async def seen_by(self, caller: Caller, after: int = 0, before: float = inf) -> list[Kept]:
+        """Return the reviews between two ids that a caller may see, the newest first."""
+        newer = [kept for kept in takewhile(lambda kept: kept.id > after, reversed(self._kept)) if kept.id < before]
         visible = await caller.visible({kept.place for kept in newer})
         return [kept for kept in newer if kept.place in visible]
 
@@ -96,31 +96,12 @@ class ReviewStore:
         content = orjson.loads(kept.content)
         document, patch = content.get("object"), items(content.get("patch"))
         yaml = to_yaml(document) if isinstance(document, dict) else None
-        findings = {part: [{**each} for each in kept.light[part]] for part in _FINDINGS}
-        located = places(yaml, (each["steps"] for part in findings.values() for each in part)) if yaml else {}
-        for each in (each for part in findings.values() for each in part):
-            each["line"], each["column"] = located.get(tuple(each["steps"]), (0, 0))
+        causes, warnings = ([{**each} for each in kept.light[part]] for part in _FINDINGS)
+        located = places(yaml or "", (each["steps"] for each in (*causes, *warnings)))
+        for each in (*causes, *warnings):
+            each["line"] = located.get(tuple(each["steps"]), 0)
         diff = patched(document, patch) if patch else None
-        return {**kept.light, **findings, "yaml": yaml, "yamlMissing": "" if yaml else _NO_OBJECT, "diff": diff}
-
-
-def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
-    """Return how often each rule denied and warned, in which kinds and namespaces, the most frequent first."""
-    rules: dict[str, dict[str, Any]] = {}
-    for kept in reviews:
-        found = {each["rule"]: ("warned", each) for each in kept.light["warnings"]}
-        found |= {each["rule"]: ("denied", each) for each in kept.light["causes"]}
-        for rule, (how, finding) in found.items():
-            empty = {"rule": rule, "denied": 0, "warned": 0, "kinds": Counter(), "namespaces": Counter()}
-            entry = rules.setdefault(rule, empty)
-            entry[how] += 1
-            entry["kinds"][kept.light["kind"]] += 1
-            entry["namespaces"][kept.light["namespace"]] += 1
-            example = ": ".join(filter(None, (finding["field"], finding["message"])))
-            entry |= {"last": kept.light["time"], "lastReview": kept.id, "example": example}
-    order = sorted(rules.values(), key=lambda entry: (-entry["denied"], -entry["warned"], entry["rule"]))
-    since = reviews[0].light["time"] if reviews else None
-    return {"since": since, "reviews": len(reviews), "rules": order[:RULES]}
+        return {**kept.light, "causes": causes, "warnings": warnings, "yaml": yaml, "diff": diff}
 
 
 def _finding(finding: Any) -> dict[str, Any]:
@@ -132,13 +113,13 @@ def _texts(document: Any, fields: Iterable[str]) -> dict[str, str]:
     return {field: text(mapping(document).get(field)) for field in fields}
 
 
-def places(text: str, paths: Iterable[Sequence[str | int]]) -> dict[tuple[str | int, ...], tuple[int, int]]:
-    """Return line and column, from 1, of each path in the YAML of an object; a missing field is where it would be."""
+def places(yaml: str, paths: Iterable[Sequence[str | int]]) -> dict[tuple[str | int, ...], int]:
+    """Return the line, from 1, of each path in the YAML of an object; a missing field is where it would be."""
     try:
-        (manifest,) = read(text.encode(), "object")
+        (manifest,) = read(yaml.encode(), "object")
     except (UnreadableManifest, ValueError):
         return {}
-    return {path: place for path, (place, _) in manifest.locate(set(map(tuple, paths))).items()}
+    return {path: line for path, ((line, _), _) in manifest.locate(set(map(tuple, paths))).items()}
 
 
 def difference(before: Any, after: Any) -> list[dict[str, str]]:

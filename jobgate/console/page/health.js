@@ -1,8 +1,9 @@
 // Health: replicas, latency, certificates on a time line, and what the doctor finds.
 
-import { get, post } from "./api.js";
+import { post } from "./api.js";
 import { clock, duration, h, many, s, show } from "./dom.js";
 import { badge, card, empty, failure, head, table } from "./parts.js";
+import { live, poll } from "./poll.js";
 
 /** @typedef {import("./types.js").Health} Health */
 
@@ -19,23 +20,12 @@ const STAGES = /** @type {Record<string, string>} */ ({
 /** @param {HTMLElement} main */
 export function open(main) {
   const look = h("div", { class: "cards" }), found = h("div"), stop = new AbortController();
-  let timer = 0, last = "";
-  const load = async () => {
-    try {
-      /** @type {Health} */
-      const health = await get("/api/health", stop.signal);
-      // Drawn again only if more than the time has changed: a reader's selection stays.
-      const text = JSON.stringify({ ...health, time: "" });
-      if (text !== last) show(look, ...cards(health));
-      last = text;
-      dispatchEvent(new CustomEvent("live", { detail: null }));
-    } catch (error) {
-      if (stop.signal.aborted) return;
-      last = "";
-      dispatchEvent(new CustomEvent("live", { detail: error }));
-      show(look, failure(error));
-    }
-    timer = setTimeout(load, PERIOD);
+  let last = "";
+  const draw = (/** @type {Health} */ health) => {
+    // Drawn again only if more than the time has changed: a reader's selection stays.
+    const text = JSON.stringify({ ...health, time: "" });
+    if (text !== last) show(look, ...cards(health));
+    last = text;
   };
   const doctor = async () => {
     button.disabled = true;
@@ -50,8 +40,12 @@ export function open(main) {
   const button = h("button", { type: "button", class: "primary", id: "doctor", click: doctor }, "Run the doctor");
   show(main, head("Health of the installation", "Whether the servers answer, how fast, and how long their certificate is valid. For operators of jobgate."), look, card("Doctor: what is wrong, and how to fix it",
     h("p", { class: "muted" }, "Compares the installation with what it should be, as ", h("code", {}, "jobgate doctor"), " does. It only reads."), button, found));
-  load();
-  return { update() {}, close() { clearTimeout(timer); stop.abort(); } };
+  const polled = poll(PERIOD, () => "/api/health", draw, (error) => {
+    live(error);
+    if (error) show(look, failure(error, () => polled.now()));
+    last = "";
+  });
+  return { update() {}, close() { polled.stop(); stop.abort(); } };
 }
 
 /** @param {Health} health */
@@ -100,7 +94,7 @@ function histogram({ count, sumSeconds, buckets }) {
 function rotation(all, now) {
   const dated = all.generations.map((one) => ({ ...one, from: Date.parse(one.notBefore ?? ""), to: Date.parse(one.notAfter ?? "") })).filter((one) => one.from <= one.to);
   const from = Math.min(now, ...dated.map((one) => one.from)) - DAY, to = Math.max(now, ...dated.map((one) => one.to)) + DAY;
-  const width = 760, row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
+  const width = Math.max(300, Math.min(760, innerWidth - 64)), row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
   const x = (/** @type {number} */ time) => (time - from) / (to - from) * width;
   const day = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
   const mark = (/** @type {number} */ time, /** @type {string} */ text, /** @type {string} */ css, /** @type {number} */ y) => s("g", { class: css },
@@ -113,7 +107,7 @@ function rotation(all, now) {
     h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", width, height: low + 6, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
       ...dated.map((one, at) => s("g", { class: `generation ${one.state}` },
         s("rect", { x: x(one.from), y: 20 + at * row, width: Math.max(4, x(one.to) - x(one.from)), height: 22, rx: 4 }),
-        s("text", { x: Math.min(x(one.from) + 8, width - 250), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.to)}`))),
+        s("text", { x: Math.min(x(one.from) + 8, width - 170), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.to)}`))),
       mark(now, "now", "today", 11), renewal > 0 && mark(renewal, `renewal ${day(renewal)}`, "renewal", low))),
     all.problems.length > 0 && h("ul", { class: "why" }, ...all.problems.map((text) => h("li", {}, badge("warned", ""), text))));
 }

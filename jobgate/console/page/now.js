@@ -1,112 +1,20 @@
 // Now: the reviews of all replicas as they happen; a denial unfolds into its causes.
 
-import { get, stream } from "./api.js";
-import { announce, clock, h, icon, many, show } from "./dom.js";
+import { get } from "./api.js";
+import { clock, h, icon, many, show } from "./dom.js";
 import { List } from "./list.js";
 import { annotated, badge, causes, diff, empty, failure, gotoLine, head, legend, renew, section } from "./parts.js";
+import { follow, store } from "./reviews.js";
 
 /** @typedef {import("./types.js").Review} Review */
 /** @typedef {import("./types.js").WholeReview} WholeReview */
 
-/** Reviews that the page keeps. */
-const KEPT = 10000;
-/** Milliseconds between two updates of the list, and between two announcements. */
-const UPDATE = 200, ANNOUNCE = 5000;
 /** The verdicts, and what each means. */
 const MEANINGS = {
   denied: "not stored; the user saw the causes", warned: "accepted; the user saw warnings", patched: "accepted, with defaults added",
   allowed: "accepted as it is", later: "jobgate needs a moment: the client tries again",
 };
 const VERDICTS = /** @type {(keyof typeof MEANINGS)[]} */ (Object.keys(MEANINGS));
-
-/** The reviews outlive the page: who comes back finds them. */
-const store = {
-  /** @type {Review[]} the newest first */
-  reviews: [],
-  /** @type {import("./types.js").Source[]} */
-  replicas: [],
-  /** @type {number | null} reviews that the servers dropped before we read them; null: some */
-  missed: 0,
-  /** What there is to filter by. */
-  values: { kind: new Set([""]), namespace: new Set([""]), user: new Set([""]) },
-  /** @type {unknown} */
-  error: null,
-  loaded: false,
-  /** @type {() => void} */
-  changed: () => {},
-};
-/** @type {(() => void) | null} stops what `start` began */
-let stop = null;
-
-/** Note what new reviews can be filtered by.
- * @param {Review[]} reviews */
-function noted(reviews) {
-  for (const review of reviews) for (const name of /** @type {const} */ (["kind", "namespace", "user"])) store.values[name].add(review[name]);
-  return reviews;
-}
-
-async function start() {
-  stop?.();
-  let going = true;
-  stop = () => { going = false; };
-  store.error = null;
-  try {
-    if (!store.loaded) await load(() => going);
-    if (going) stop = follow();
-  } catch (error) {
-    store.error = error;
-  }
-  store.changed();
-}
-
-/** Load what the servers keep: the newest first, and the others while the page is already used.
- * @param {() => boolean} going */
-async function load(going) {
-  /** @type {import("./types.js").Reviews} */
-  const first = await get("/api/reviews?limit=500");
-  store.reviews = noted(first.items);
-  store.replicas = first.replicas;
-  store.loaded = true;
-  const older = async () => {
-    for (let page = first, last; page.more && store.reviews.length < KEPT && going() && (last = page.items.at(-1));) {
-      page = await get(`/api/reviews?limit=1000&before=${last.id}`);
-      store.reviews = [...store.reviews, ...noted(page.items)].slice(0, KEPT);
-      store.changed();
-    }
-  };
-  older().catch((error) => { store.error = error; store.changed(); });
-}
-
-function follow() {
-  /** @type {Review[]} */
-  let fresh = [], denied = 0, spoken = 0, waits = 0;
-  const flush = () => {
-    waits = 0;
-    // After a restart of the console the same reviews come with other ids: the newer replace the older.
-    const added = new Map(noted(fresh).map((review) => [review.key ?? review.id, review]));
-    const kept = store.reviews.filter((review) => !added.has(review.key ?? review.id));
-    store.reviews = [...added.values(), ...kept].sort((a, b) => b.id - a.id).slice(0, KEPT);
-    fresh = [];
-    store.changed();
-    if (denied && Date.now() - spoken > ANNOUNCE) {
-      announce(many(denied, "new denial"));
-      [denied, spoken] = [0, Date.now()];
-    }
-  };
-  return stream((last) => `/api/reviews/stream?after=${last || (store.reviews[0]?.id ?? 0)}`, (event, data) => {
-    if (event === "review") {
-      fresh.push(data);
-      denied += Number(data.verdict === "denied");
-      waits ||= setTimeout(flush, UPDATE);
-    } else if (event === "missed") store.missed = data.count && store.missed !== null ? store.missed + data.count : null;
-    else if (event === "replicas") store.replicas = data;
-    if (event !== "review") store.changed();
-  }, (error) => {
-    dispatchEvent(new CustomEvent("live", { detail: error }));
-    store.error = error?.status ? error : null;
-    store.changed();
-  });
-}
 
 /** @param {Review} review */
 const subject = (review) => `${review.namespace ? `${review.namespace}/` : ""}${review.name || "(no name yet)"}`;
@@ -161,7 +69,7 @@ export function open(main, route) {
     for (const box of boxes) box.checked = query.getAll("verdict").includes(box.value);
   };
   const draw = () => {
-    if (store.error && !store.loaded) return show(body, failure(store.error, start));
+    if (store.error && !store.loaded) return show(body, failure(store.error, () => polled.now()));
     const words = search.value.toLowerCase(), wanted = boxes.filter((box) => box.checked).map((box) => box.value);
     const tally = /** @type {Record<string, number>} */ ({});
     const items = store.reviews.filter((review) => {
@@ -178,7 +86,7 @@ export function open(main, route) {
     rule.hidden = !rule.value;
     show(rule, `rule ${rule.value} ✕`);
     const silent = store.replicas.filter((replica) => replica.state !== "streaming");
-    show(banner, store.error !== null && failure(store.error, start), store.missed !== 0 && h("p", { class: "banner" }, icon("warned"), `${store.missed ? many(store.missed, "review") : "Some reviews"} could not be shown: there were more than the servers keep.`),
+    show(banner, store.error !== null && failure(store.error, () => polled.now()), store.missed && h("p", { class: "banner" }, icon("warned"), "Some reviews could not be shown: there were more than the servers keep."),
       silent.length > 0 && h("p", { class: "banner" }, icon("warned"), `No reviews from ${silent.map((one) => `${one.name} (${one.message || one.state})`).join(", ")}.`));
     total.textContent = items.length === store.reviews.length ? many(items.length, "review") : `${many(items.length, "review")} of ${store.reviews.length.toLocaleString("en")}`;
     list.set(items);
@@ -210,11 +118,9 @@ export function open(main, route) {
     h("div", { class: "filters", role: "search" }, search, kind, labelled("Namespace", namespace), labelled("User", user), h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
     banner, body, options.namespace, options.user), detail);
   for (const input of [search, namespace, user, kind, ...boxes]) input.addEventListener("input", filter);
-  store.changed = draw;
   fill();
-  draw();
   unfold(route.path[0]);
-  start();
+  const polled = follow(draw);
   return {
     update(/** @type {import("./main.js").Route} */ next) {
       query = next.query;
@@ -222,7 +128,7 @@ export function open(main, route) {
       draw();
       if (Number(next.path[0] ?? 0) !== shown) unfold(next.path[0]);
     },
-    close() { stop?.(); store.changed = () => {}; },
+    close() { polled.stop(); },
   };
 }
 
@@ -248,7 +154,7 @@ export function closer(close) {
 function whole(review, close) {
   const notes = [...review.causes.map((cause) => ({ ...cause, level: /** @type {const} */ ("denied") })),
     ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  const yaml = review.yaml === null ? h("p", { class: "muted" }, `The object is not shown: ${review.yamlMissing}`) : annotated(review.yaml, notes);
+  const yaml = review.yaml === null ? h("p", { class: "muted" }, "The object is not kept: only objects with causes or warnings are, if they are not too large or many.") : annotated(review.yaml, notes);
   const verb = { CREATE: "created", UPDATE: "changed", DELETE: "deleted" }[review.operation] ?? review.operation;
   const outcome = { denied: "was denied", warned: "was accepted with warnings", patched: "was accepted, with defaults added", allowed: "was accepted", later: "was asked to try again in a moment" }[review.verdict];
   return [

@@ -69,7 +69,8 @@ export function open(main) {
     asked.abort();
     asked = new AbortController();
     const { signal } = asked, text = view.state.doc.toString();
-    sessionStorage.setItem(KEPT, text);
+    // A text that is too large to be kept is still reviewed; one from before must not come back in its place.
+    try { sessionStorage.setItem(KEPT, text); } catch { sessionStorage.removeItem(KEPT); }
     if (!text.trim()) {
       view.dispatch(cm.setDiagnostics(view.state, []));
       return show(results, empty("What would jobgate say?", h("p", {}, "Type or paste YAML into the editor, or drop a file on it: the verdict appears here."),
@@ -89,7 +90,7 @@ export function open(main) {
     }
   };
   show(main, head("Try a job", "What jobgate would answer, and what each pod would be, while you type. For authors of jobs: nothing is stored."), h("div", { class: "pane" },
-    h("div", { class: "filters" }, h("label", { for: "namespace" }, "Namespace"), namespace, h("button", { type: "button", click: () => file.click() }, "Open a file"), file,
+    h("div", { class: "filters" }, h("label", { class: "field" }, "Namespace", namespace), h("button", { type: "button", click: () => file.click() }, "Open a file"), file,
       h("button", { type: "button", click: () => insert("") }, "Clear"), h("span", { class: "muted wide" }, h("kbd", {}, "Ctrl Space"), " completes")), host), results);
   // In a shadow root the editor's styles are adopted sheets, which the content security policy permits.
   const root = host.attachShadow({ mode: "open" });

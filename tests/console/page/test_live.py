@@ -129,9 +129,10 @@ def test_a_graph_follows_its_pods(page: Page, cluster_api: ClusterApi) -> None:
     page.browser.find(".task[data-task=learner].running", "1 Running")
     page.browser.find("aside td", "atari-learner-0")
     assert page.browser.violations() == []
+    assert page.browser.problems() == []
     page.user.delete("atari")
     page.browser.find("aside", "This job was deleted.")
-    assert page.browser.problems() == []
+    assert all("status of 404" in problem for problem in page.browser.problems())
 
 
 @pytest.mark.parametrize("file", ["dijob/broken/four-faults.yaml", "dijob/full.yaml", "torchjob/minimal.yaml"])

@@ -237,8 +237,8 @@ async def started(
         await process.wait()
 
 
-async def may_read(token: str) -> int:
-    return 200 if token == "reader" else 403
+async def may_read(token: str, address: str) -> int:
+    return 200 if (token, address) == ("reader", "127.0.0.1") else 403
 
 
 @asynccontextmanager
