@@ -142,8 +142,8 @@ sbom: install ## Write the SBOM of the wheel with all extras to build/jobgate.cd
 	awk 'NR == FNR { named[$$1]; next } /^[^ ]/ { wanted = $$1 in named } wanted' $(SBOM).names requirements.lock > $(SBOM).lock
 	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-file $(SBOM) $(SBOM).lock
 
-release: install ## Cut a release from this commit, without publishing it: VERSION=0.1.0
-	$(BIN)/python -m tools.release $(VERSION)
+release: install ## Cut a release from this commit, without publishing it: VERSION=0.1.0 IMAGE=REGISTRY/jobgate:v0.1.0
+	$(BIN)/python -m tools.release $(VERSION) $(if $(IMAGE),--image $(IMAGE))
 
 clean: ## Remove generated files; the cache of the control plane stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

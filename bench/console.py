@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from collections.abc import Iterator
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def main() -> int:
 def _answers(count: int) -> dict[str, Any]:
     about = {"version": "", "mode": "kubeconfig", "cluster": "https://127.0.0.1:6443", "kinds": [], "problems": []}
     items = [_review(number) for number in range(count, 0, -1)]
-    reviews = {"items": items, "total": count, "matched": count, "replicas": []}
+    reviews = {"items": items, "replicas": []}
     return {"about": about, "schemas": {"kinds": []}, "reviews": reviews}
 
 
@@ -74,13 +75,13 @@ def _review(number: int) -> dict[str, Any]:
     cause = {"rule": "schema", "field": "spec.tasks[0].replicas", "message": "Invalid value: 0: must be at least 1"}
     return {
         "id": number,
+        "key": f"jobgate-webhook-0/{number}",
         "time": "2026-01-01T00:00:00Z",
         "replica": "jobgate-webhook-0",
         "phase": "validate",
         "operation": "CREATE",
         "dryRun": False,
         "kind": "DIJob",
-        "apiVersion": "diengine.opendilab.org/v2alpha1",
         "namespace": f"team-{number % 40}",
         "name": f"job-{number}",
         "user": f"user-{number % 90}@example.com",
@@ -119,12 +120,16 @@ def _scrolled(browser: Browser, server: Fake) -> list[list[str]]:
     browser.open(server.origin, "now")
     browser.find("#total", f"{REVIEWS:,} reviews")
     browser.find(".live.on")
-    server.repeat("reviews/stream", _arriving(), 1 / RATE)
     browser.driver.set_script_timeout(SECONDS * 3)
+    ended = threading.Event()
+    arriving = threading.Thread(target=_arrive, args=(server, ended))
+    arriving.start()
     browser.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     before = _busy(browser)
     frames, long = browser.driver.execute_async_script(_SCROLL, SECONDS)
     busy = (_busy(browser) - before) / SECONDS
+    ended.set()
+    arriving.join()
     rows = len(browser.all("[role=option]"))
     late = sum(frame > 50 for frame in frames)
     return [
@@ -145,9 +150,13 @@ def _busy(browser: Browser) -> float:
     return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
 
-def _arriving() -> Iterator[tuple[str, Any]]:
-    for number in range(REVIEWS + 1, REVIEWS + 1 + RATE * SECONDS * 2):
-        yield "review", _review(number)
+def _arrive(server: Fake, ended: threading.Event) -> None:
+    """Add reviews until the end, at their rate whatever the machine is doing."""
+    start = time.monotonic()
+    for number in range(REVIEWS + 1, REVIEWS + 1 + RATE * SECONDS * 3):
+        if ended.wait(start + (number - REVIEWS) / RATE - time.monotonic()):
+            return
+        server.add(_review(number))
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ def soak(
         for _ in range(kills):
             log.unlink(missing_ok=True)
             process = installed.start(credentials, log, requests_per_second=100.0)
-            _until(lambda: "controller started" in _said(log), 60.0, every=0.1)
+            _until(lambda: "controller started" in _said(log), 120.0, every=0.1)
             # Some are killed before they get the Lease, most while they hold it.
             _change_for(churn, chance.uniform(0.5, longest))
             process.kill()

@@ -227,7 +227,7 @@ class Soak:
 
     def _items(self, path: str, **params: str) -> list[Object]:
         """Return a list; wait if the API server does not serve it yet."""
-        listed = wait_for(lambda: _listed(self.api.get(path, params)), 60.0, what=f"a list of {path}") or {}
+        listed = wait_for(lambda: _listed(self.api.get(path, params)), what=f"a list of {path}") or {}
         return list(listed["items"])
 
     def _do(self, job: Live, document: Object, act: str) -> bool:
@@ -388,7 +388,7 @@ def soak(
     with ExitStack() as stack:
         api = stack.enter_context(plane.api())
         assert api.post("/api/v1/namespaces", {"metadata": {"name": namespace}})[0] == 201
-        wait_for(lambda: has_account(api, namespace), 60.0, what="pods can be made")
+        wait_for(lambda: has_account(api, namespace), what="pods can be made")
         watches = [
             stack.enter_context(Watch(plane, _CHILDREN[plural].format(namespace), take))
             for plural, take in (("pods", witness.take_pod), ("jobs", witness.take_batch))
@@ -407,7 +407,7 @@ def soak(
                     result.settled_seconds = round(time.monotonic() - began, 1)
                     break
                 # Some are killed before they get the Lease, most later: after some time, or after some writes.
-                _until(lambda: "runner started" in _text_of(log), 60.0, world)
+                _until(lambda: "runner started" in _text_of(log), 120.0, world)
                 most = chance.choice((1, 2, 3, 5, 8, 13, 21, 34, 10_000))
                 _until(partial(_has_written, log, most), chance.uniform(0.0, 6.0), world)
             finally:

@@ -17,6 +17,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 # The API server closes connections that are idle for 90 s; a request sent at that moment would be lost.
 _IDLE_LIMIT = 60.0
+_RETRIES = 30
 
 Answer = tuple[int, dict[str, Any]]
 Params = Mapping[str, str]
@@ -43,8 +44,13 @@ class ClusterApi:
         self.warnings: tuple[str, ...] = ()
 
     def get(self, path: str, params: Params | None = None) -> Answer:
-        """Read the object or list at the path."""
-        return self.request("GET", path, None, params, JSON)
+        """Read the object or list at the path; again while the API server asks for it, as it does for a new CRD."""
+        for _ in range(_RETRIES):
+            answer = self.request("GET", path, None, params, JSON)
+            if answer[0] != http.HTTPStatus.TOO_MANY_REQUESTS:
+                break
+            time.sleep(1.0)
+        return answer
 
     def post(self, path: str, body: Any, params: Params | None = None) -> Answer:
         """Create an object in the collection at the path; with `{"dryRun": "All"}` it is not stored."""

@@ -33,7 +33,7 @@ def install(api: ClusterApi, *secrets_in: str) -> None:
     rights = base(installed(), Installation(secrets_in=secrets_in))["controller"]
     install_rights(api, [*definitions(installed()), *rights])
     paths = [f"/apis/{kind.group}/{kind.version}/{kind.plural}" for kind in installed()]
-    wait_for(lambda: all(api.get(path)[0] == 200 for path in paths), timeout=60, what="the CRDs are served")
+    wait_for(lambda: all(api.get(path)[0] == 200 for path in paths), what="the CRDs are served")
 
 
 def kubeconfig(plane: ControlPlane) -> Path:

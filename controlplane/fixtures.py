@@ -157,5 +157,5 @@ def new_namespace(api: ClusterApi, labels: Mapping[str, str] | None = None) -> s
 def open_namespace(api: ClusterApi) -> str:
     """Create a namespace of a whole control plane, wait until it is ready for pods, and return its name."""
     name = new_namespace(api)
-    wait_for(lambda: has_account(api, name), timeout=60, what="the namespace has its ServiceAccount")
+    wait_for(lambda: has_account(api, name), what="the namespace has its ServiceAccount")
     return name

@@ -51,12 +51,12 @@ def workloads(api: ClusterApi) -> Iterator[None]:
     """Install the CRD of Workloads."""
     status, answer = api.post(_CRDS, _CRD)
     assert status == 201, answer
-    wait_for(lambda: api.get(f"/apis/{GROUP}/workloads")[0] == 200, 30, what="Workloads are served")
+    wait_for(lambda: api.get(f"/apis/{GROUP}/workloads")[0] == 200, what="Workloads are served")
     try:
         yield
     finally:
         api.delete(f"{_CRDS}/{_NAME}")
-        wait_for(lambda: api.get(f"{_CRDS}/{_NAME}")[0] == 404, 30, what="the CRD is gone")
+        wait_for(lambda: api.get(f"{_CRDS}/{_NAME}")[0] == 404, what="the CRD is gone")
 
 
 class Kueue:

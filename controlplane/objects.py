@@ -75,7 +75,7 @@ class ClusterObjects:
     def established(self, *names: str) -> None:
         """Wait until CRDs are served."""
         for name in names:
-            wait_for(lambda name=name: self._is_established(name), 60, what=f"{name} is established")  # type: ignore[misc]
+            wait_for(lambda name=name: self._is_established(name), what=f"{name} is established")  # type: ignore[misc]
 
     def _is_established(self, name: str) -> bool:
         _, answer = self._api.get(f"{_DEFINITIONS}/{name}")

@@ -112,7 +112,7 @@ class ControlPlane:
         """
         command = [str(self.assets.kubectl), *args]
         process = subprocess.run(
-            command, input=input, text=True, capture_output=True, check=False, env=self.environment(), timeout=120
+            command, input=input, text=True, capture_output=True, check=False, env=self.environment(), timeout=300
         )
         if check and process.returncode != 0:
             raise KubectlError(f"{' '.join(command)}: code {process.returncode}\n{process.stderr}{process.stdout}")
@@ -249,11 +249,13 @@ def _answers(api: ClusterApi) -> bool:
 
 
 def reserve_port() -> socket.socket:
-    """Return a socket on a free loopback port, which reserves the port until the API server listens.
+    """Return a socket on a free loopback port, which reserves the port for a server until the socket is closed.
 
-    The socket does not listen, so it gets no connections; with `--permit-port-sharing` the API server can bind too.
+    The socket does not listen, so it gets no connections. A server can bind the port too if it sets SO_REUSEADDR, as
+    Python's servers do, or SO_REUSEPORT, as the API server does with `--permit-port-sharing`.
     """
     reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     reserved.bind(("127.0.0.1", 0))
     return reserved

@@ -47,7 +47,9 @@ class Space:
 
     def items(self, resource: str, group: str = "") -> list[Object]:
         """Return all objects of the resource."""
-        items: list[Object] = self.api.get(self.path(resource, group=group))[1]["items"]
+        status, answer = self.api.get(self.path(resource, group=group))
+        assert status == 200, answer
+        items: list[Object] = answer["items"]
         return items
 
     def names(self, resource: str, group: str = "") -> list[str]:

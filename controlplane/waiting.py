@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+#: Seconds. What takes one on an idle machine takes many on a busy one, and a condition that holds costs no more.
+TIMEOUT = 120.0
 
 
-def wait_for(condition: Callable[[], T], timeout: float = 10.0, every: float = 0.05, what: str = "") -> T:
+def wait_for(condition: Callable[[], T], timeout: float = TIMEOUT, every: float = 0.05, what: str = "") -> T:
     """Call the condition until its result is true, and return the result.
 
     Raises:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -24,7 +25,6 @@ from jobgate.jobs.wiring import ITEMS_PATH
 from jobgate.kinds import installed
 from jobgate.prerequisites.reference import API_VERSION, NAMESPACED
 
-_START_WAIT = 90.0
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
 
 #: The paths of webhook configurations.
@@ -60,6 +60,7 @@ class InstalledWebhook:
         self.folder = folder
         self._settings = list(settings)
         self._server: subprocess.Popen[bytes] | None = None
+        self._reserved: list[socket.socket] = []
         self.port = self.health_port = 0
 
     @property
@@ -79,7 +80,7 @@ class InstalledWebhook:
         try:
             self._serve()
             self.install()
-            wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+            wait_for(self._is_called, what="the API server to call the webhook")
         except BaseException:
             self.stop()
             raise
@@ -111,13 +112,13 @@ class InstalledWebhook:
         return self
 
     def _restart(self, settings: Sequence[str]) -> None:
-        port, chosen = self.port, self._chosen
-        self.stop()
+        chosen = self._chosen
+        self._end()
         self._settings = list(settings)
-        self._serve(port)
+        self._run()
         if self._chosen != chosen:
             self.install()  # pods of some kinds are sent to the webhook only if jobgate runs their jobs
-        wait_for(self._is_called, _START_WAIT, what="the API server to call the webhook")
+        wait_for(self._is_called, what="the API server to call the webhook")
 
     @property
     def _chosen(self) -> list[str]:
@@ -128,15 +129,21 @@ class InstalledWebhook:
 
     def stop(self) -> int | None:
         """Stop the server as Kubernetes does, and return its exit code."""
+        for reserved in self._reserved:
+            reserved.close()
+        return self._end()
+
+    def _end(self) -> int | None:
         server, self._server = self._server, None
         return None if server is None else stop(server)
 
-    def _serve(self, port: int = 0) -> None:
-        sockets = reserve_port(), reserve_port()
-        self.port, self.health_port = (reserved.getsockname()[1] for reserved in sockets)
-        self.port = port or self.port
-        for reserved in sockets:
-            reserved.close()
+    def _serve(self) -> None:
+        """Start the server on free ports, which stay reserved while it restarts."""
+        self._reserved = [reserve_port(), reserve_port()]
+        self.port, self.health_port = (reserved.getsockname()[1] for reserved in self._reserved)
+        self._run()
+
+    def _run(self) -> None:
         arguments = [
             "serve",
             "--bind=127.0.0.1",
@@ -150,14 +157,14 @@ class InstalledWebhook:
         ]
         with self.log.open("wb") as log:
             self._server = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log, env=environment())
-        wait_for(self._is_ready, _START_WAIT, what="the webhook server")
+        wait_for(self._is_ready, what="the webhook server")
 
     def _is_ready(self) -> bool:
         assert self._server is not None
         if self._server.poll() is not None:
             raise RuntimeError(f"the webhook server ended:\n{self.log.read_text()}")
         try:
-            with urlopen(f"http://127.0.0.1:{self.health_port}/readyz", timeout=2) as answer:
+            with urlopen(f"http://127.0.0.1:{self.health_port}/readyz", timeout=15) as answer:
                 return bool(answer.status == 200)
         except HTTPError as error:
             error.close()
@@ -180,7 +187,7 @@ class InstalledWebhook:
 
     def _metrics(self) -> str:
         """Return the metrics of all servers."""
-        with urlopen(f"http://127.0.0.1:{self.health_port}/metrics", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{self.health_port}/metrics", timeout=30) as answer:
             return str(answer.read().decode())
 
     def __enter__(self) -> Self:

@@ -1,8 +1,8 @@
-"""Cuts a release, and publishes nothing: `make release VERSION=0.1.0`.
+"""Cuts a release, and publishes nothing: `make release VERSION=0.1.0 IMAGE=REGISTRY/jobgate:v0.1.0`.
 
 Writes the version and the date to all files that name them and commits that, checks that the commands that pages,
 action and hooks name exist, and builds from the commit: wheels and source distribution into `dist/`; chart, SBOM,
-image, checksums and provenance into `build/release/`.
+image, checksums and provenance into `build/release/`. The chart names the image by which it will be published.
 `python -m tools.release --check` only checks. The provenance is not signed: the release workflow signs its own.
 """
 
@@ -121,14 +121,20 @@ def _runs(command: str) -> bool:
     return not subprocess.run([PROGRAMS / program, *words, "--help"], capture_output=True, check=False).returncode
 
 
-def package_chart(folder: Path, file: Path, epoch: int) -> None:
-    """Write the archive of a chart as `helm package` does, but with the same bytes each time."""
+def package_chart(folder: Path, file: Path, epoch: int, image: str = "") -> None:
+    """Write the archive of a chart as `helm package` does, but with the same bytes each time.
+
+    Its default image is this one, or that of the folder, which is found on machines that built it only.
+    """
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            text = path.read_bytes()
+            if image and path == folder / "values.yaml":
+                text = re.sub(rb"^image: .*$", f'image: "{image}"'.encode(), text, count=1, flags=re.MULTILINE)
             member = tarfile.TarInfo(f"jobgate/{path.relative_to(folder).as_posix()}")
-            member.size, member.mtime, member.mode = path.stat().st_size, epoch, 0o644
-            archive.addfile(member, io.BytesIO(path.read_bytes()))
+            member.size, member.mtime, member.mode = len(text), epoch, 0o644
+            archive.addfile(member, io.BytesIO(text))
     file.write_bytes(gzip.compress(content.getvalue(), mtime=epoch))
 
 
@@ -179,8 +185,20 @@ def _make(target: str, folder: str = ".", environment: Mapping[str, str] | None 
     subprocess.run(command, check=True, env={**os.environ, **(environment or {})})
 
 
-def build(version: str) -> list[Path]:
-    """Build everything from the commit that is checked out, and return the files."""
+def build_image(version: str, epoch: int, file: Path) -> bool:
+    """Build the image with the engine that is there; return whether there is one."""
+    if shutil.which("docker") and not subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
+        output = ["--output", f"type=oci,dest={file},rewrite-timestamp=true"]
+        command = ["docker", "buildx", "build", "--build-arg", f"SOURCE_DATE_EPOCH={epoch}", *output]
+        subprocess.run([*command, "--tag", f"jobgate:{version}", "."], check=True)
+    elif shutil.which("buildah"):
+        command = ["buildah", "build", "--format", "oci", "--timestamp", str(epoch)]
+        subprocess.run([*command, "--tag", f"oci-archive:{file}:jobgate:{version}", "."], check=True)
+    return file.exists()
+
+
+def build(version: str, image: str) -> list[Path]:
+    """Build everything from the commit that is checked out, for an image of this name, and return the files."""
     commit, epoch = _git("rev-parse", "HEAD"), int(_git("log", "-1", "--format=%ct"))
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
@@ -191,18 +209,15 @@ def build(version: str) -> list[Path]:
     built = sorted(Path("dist").iterdir())
     if again != {file.name: digest(file) for file in built}:
         raise SystemExit("the distributions of a second build differ: they are not reproducible")
-    chart, sbom, image = BUILD / f"jobgate-{version}.tgz", BUILD / "jobgate.cdx.json", BUILD / "image.oci.tar"
-    package_chart(CHART, chart, epoch)
+    chart, sbom, archive = BUILD / f"jobgate-{version}.tgz", BUILD / "jobgate.cdx.json", BUILD / "image.oci.tar"
+    package_chart(CHART, chart, epoch, image)
     _make("sbom")
     shutil.copy("build/jobgate.cdx.json", sbom)
     files = [*built, chart, sbom]
-    if shutil.which("docker") and not subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
-        target = f"type=oci,dest={image},rewrite-timestamp=true"
-        arguments = ["--build-arg", f"SOURCE_DATE_EPOCH={epoch}", "--tag", f"jobgate:{version}", "--output", target]
-        subprocess.run(["docker", "buildx", "build", *arguments, "."], check=True)
-        files.append(image)
+    if build_image(version, epoch, archive):
+        files.append(archive)
     else:
-        print("image: not built, because no Docker daemon answers; the release workflow builds it")
+        print("image: not built, because neither Docker nor buildah is there; the release workflow builds it")
     lock = digest(Path("requirements.lock"))
     for file in files:
         text = json.dumps(statement(file, version, commit, lock, epoch), indent=1)
@@ -236,6 +251,7 @@ def main() -> int:
     """Check, or cut a release; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     parser.add_argument("version", nargs="?", help="for example 0.1.0")
+    parser.add_argument("--image", default="", help="what the chart installs: the image's name in its registry")
     parser.add_argument("--check", action="store_true", help="only check versions and names")
     options = parser.parse_args()
     version = (
@@ -253,11 +269,12 @@ def main() -> int:
         print(fault, file=sys.stderr)
     if faults or options.check:
         return 1 if faults else 0
-    for file in build(version):
+    for file in build(version, options.image):
         print(f"{digest(file)}  {file}")
     print(f"""Nothing is published yet. The workflow publishes what it builds from the tag, after approval:
   git tag --sign v{version} && git push origin HEAD v{version}
-The chart by hand: helm push {BUILD}/jobgate-{version}.tgz oci://REGISTRY/charts""")
+By hand: skopeo copy oci-archive:{BUILD}/image.oci.tar docker://{options.image or f"REGISTRY/jobgate:v{version}"}
+         helm push {BUILD}/jobgate-{version}.tgz oci://REGISTRY/charts""")
     return 0
 
 

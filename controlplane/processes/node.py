@@ -1,5 +1,6 @@
 """The node: runs its scheduled pods, as a kubelet does."""
 
+import http.client
 import threading
 import time
 from collections.abc import Mapping
@@ -49,6 +50,7 @@ class ProcessNode:
         self._pods: dict[str, Pod] = {}
         self._reported: dict[str, Any] = {}
         self._addresses = 1
+        self._beaten = 0.0
         self._life = life
         self._stop = threading.Event()
         self._stopped = threading.Event()
@@ -129,44 +131,64 @@ class ProcessNode:
         self._api.patch(f"/api/v1/nodes/{self.name}/status", {"status": body})
 
     def _run(self) -> None:
-        reported = 0.0
         while not self._stop.wait(_PERIOD):
             if self._stopped.is_set():
                 continue
             try:
                 if time.monotonic() > self._end:
                     self._fail()
-                    return
-                if time.monotonic() > reported + _HEARTBEAT_PERIOD:
-                    self._report("True", "Processes", "pods are processes")
-                    reported = time.monotonic()
-                self._sync()
-            except OSError:
+                else:
+                    self._sync()
+            except (OSError, http.client.HTTPException):
                 continue  # try again
             except Exception as error:  # noqa: BLE001  # for the test to read
                 self.failure = error
                 return
 
+    def _beat(self) -> None:
+        """Report that the node is ready, if it is time to."""
+        if time.monotonic() > self._beaten + _HEARTBEAT_PERIOD:
+            self._report("True", "Processes", "pods are processes")
+            self._beaten = time.monotonic()
+
     def _fail(self) -> None:
-        """End the pods with the reason, and take no more."""
+        """End all pods with the reason, also those that have come since."""
         why = f"node {self.name}: its lifetime of {self._life:g} s is over; set a longer `life`"
         self.failure = ControlPlaneError(why)
         self._report("False", "LifetimeOver", why)
-        for pod in self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")[1]["items"]:
+        for pod in self._list(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}"):
+            if pod["status"].get("phase") in {"Succeeded", "Failed"}:
+                continue
+            reported: dict[str, Any] = {}
             if running := self._pods.pop(pod["metadata"]["uid"], None):
                 running.close()
-                status = {**running.status(), "phase": "Failed", "reason": "NodeLifetimeOver", "message": why}
-                namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-                self._api.patch(f"/api/v1/namespaces/{namespace}/pods/{name}/status", {"status": status})
+                reported = running.status()
+            status = {**reported, "phase": "Failed", "reason": "NodeLifetimeOver", "message": why}
+            namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+            self._api.patch(f"/api/v1/namespaces/{namespace}/pods/{name}/status", {"status": status})
+
+    def _list(self, path: str) -> list[dict[str, Any]]:
+        """Return the objects at a path.
+
+        Raises:
+            ConnectionError: the API server cannot answer now.
+        """
+        status, answer = self._api.get(path)
+        if status != 200:
+            raise ConnectionError(answer.get("message"))
+        items: list[dict[str, Any]] = answer["items"]
+        return items
 
     def _sync(self) -> None:
-        pods = self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")[1]["items"]
-        services = self._api.get("/api/v1/services")[1]["items"]
+        self._beat()
+        pods = self._list(f"/api/v1/pods?fieldSelector=spec.nodeName={self.name}")
+        services = self._list("/api/v1/services")
         known = {pod["metadata"]["uid"] for pod in pods}
         for uid in [uid for uid in self._pods if uid not in known]:
             self._pods.pop(uid).close()
         for pod in pods:
             self._step(pod)
+            self._beat()  # the start of many pods takes long
         lines = hosts([{**pod, "status": {**pod["status"], **self._address_of(pod)}} for pod in pods], services)
         for pod in pods:
             if running := self._pods.get(pod["metadata"]["uid"]):

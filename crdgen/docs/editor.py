@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from crdgen.evaluate.validation import checker
 from crdgen.schema import BRANCHES, EMBEDDED, INT_OR_STRING, LIST_TYPE, PRESERVE, VALIDATIONS
 from crdgen.schema.limits import RANGES
 from crdgen.schema.look import branches, mapping, named, schema_of, words
@@ -69,8 +70,14 @@ def every_kind(schemas: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return {"$schema": _DRAFT, "type": "object", "allOf": choices}
 
 
-def _converted(schema: Mapping[str, Any], *, optional: bool = False) -> dict[str, Any]:
-    """Return a structural schema as JSON Schema; the value of an optional field may be null, which is dropped."""
+def _converted(
+    schema: Mapping[str, Any], around: Mapping[str, Any] | None = None, *, optional: bool = False
+) -> dict[str, Any]:
+    """Return a structural schema as JSON Schema; the value of an optional field may be null, which is dropped.
+
+    `around` is the schema that has the defaults of fields, if this is a branch.
+    """
+    around = around or schema
     result = {keyword: schema[keyword] for keyword in _KEPT if keyword in schema}
     if schema.get(INT_OR_STRING):
         result["type"] = ["integer", "string"]
@@ -88,10 +95,10 @@ def _converted(schema: Mapping[str, Any], *, optional: bool = False) -> dict[str
     rules = [f"Rule: {rule.get('message') or text}" for text, rule in named(schema.get(VALIDATIONS), "rule").items()]
     if rules:
         result["description"] = "\n\n".join(filter(None, [schema.get("description"), *rules]))
-    checks = _branches(schema)
+    checks = _branches(schema, around)
     if checks and (schema.get("nullable") or optional):  # null has no branches
         checks = {"if": {"not": {"type": "null"}}, "then": checks}
-    return result | checks | _fields(schema)
+    return result | checks | _fields(schema, around)
 
 
 def _set_bounds(result: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -114,37 +121,42 @@ def _accept_null(result: dict[str, Any], *, listed: bool) -> None:
         result["enum"] = [*result["enum"], None]
 
 
-def _branches(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _branches(schema: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for keyword in BRANCHES:
-        if checks := [_branch(branch) for branch in branches(schema, keyword)]:
+        if checks := [_branch(branch, around) for branch in branches(schema, keyword)]:
             result[keyword] = checks
     if isinstance(schema.get("not"), Mapping):
-        result["not"] = _branch(schema["not"])
+        result["not"] = _branch(schema["not"], around)
     return result
 
 
-def _branch(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _branch(schema: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
     """Return a branch, which does not say which fields there are."""
-    return _converted({**schema, PRESERVE: True})
+    return _converted({**schema, PRESERVE: True}, around)
 
 
-def _fields(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(schema: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    required = [
-        name
-        for name in words(schema.get("required"))
-        if mapping(schema, "properties", name).get("default") is None  # else the API server sets it
-    ]
+    # The API server sets defaults before it checks the object.
+    declared = mapping(around, "properties")
+    defaults = {name: declared[name]["default"] for name in declared if declared[name].get("default") is not None}
+    required = [name for name in words(schema.get("required")) if name not in defaults]
     is_branch = schema.get(PRESERVE) is True and "type" not in schema
     if isinstance(schema.get("items"), Mapping):
-        result["items"] = _branch(schema["items"]) if is_branch else _converted(schema["items"])
+        items = schema["items"]
+        result["items"] = _branch(items, mapping(around, "items")) if is_branch else _converted(items)
     extra = schema.get("additionalProperties")
+    fields = mapping(schema, "properties")
     properties = {
-        name: _branch(child) if is_branch else _converted(child, optional=name not in required)
-        for name, child in mapping(schema, "properties").items()
+        name: _branch(child, mapping(around, "properties", name))
+        if is_branch
+        else _converted(child, optional=name not in required)
+        for name, child in fields.items()
     }
-    if "required" in schema:
+    if is_branch:  # without the field, its default does not fit
+        required += [name for name in fields if name in defaults and checker(fields[name])(defaults[name])]
+    if required or "required" in schema:
         result["required"] = required
     if schema.get(EMBEDDED):
         given = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}

@@ -11,6 +11,8 @@ from crdgen.schema.look import canonical, children, listed, mapping, without
 
 #: Most fields of a schema in one table.
 _LARGE: Final = 150
+#: Most fields of a field whose sections are in one file.
+_OF_FILE: Final = 600
 #: Least fields of an object with a section of its own.
 _SMALL: Final = 6
 #: Places of a section that are listed.
@@ -65,17 +67,19 @@ class Sections:
             schema = inner
         return self._sections.get(self._key(schema)) if self._sections else None
 
-    def _collect(self, path: str, schema: Mapping[str, Any]) -> None:
+    def _collect(self, path: str, schema: Mapping[str, Any], depth: int = 2) -> None:
+        """Add the sections below a path. A file has those of a field at this depth; a large field has several files."""
         for step, child in children(schema):
             place = f"{path}{step}".lstrip(".")
+            steps = _plain(place).split(".")
             if "properties" in child and not kubernetes_type(child) and _count(child) >= _SMALL and path:
-                page = f"{self._version}.{'.'.join(_plain(place).split('.')[:2])}.md"
+                page = f"{self._version}.{'.'.join(steps[:depth])}.md"
                 file = f"{self._folder}/{page}" if self._folder else ""
                 section = self._sections.setdefault(self._key(child), Section(child, file, self._version))
                 section.paths.append(place)
                 if len(section.paths) > 1:
                     continue
-            self._collect(place, child)
+            self._collect(place, child, depth + (len(steps) == depth and _count(child) > _OF_FILE))
 
     def _key(self, schema: Mapping[str, Any]) -> str:
         """Return a text that is equal for objects with the same fields."""

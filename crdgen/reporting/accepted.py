@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from crdgen.reading import UnreadableManifest, read_value
-from crdgen.reporting.result import Judged, Report, Result, UsageError, count, file_of
+from crdgen.reporting.result import STDIN, Judged, Report, Result, UsageError, count, file_of
 from crdgen.schema.look import fits, mapping
 from crdgen.severity import Severity
 
@@ -32,8 +32,7 @@ class Ignore(Struct):
 
     def matches(self, result: Result) -> bool:
         """Return whether the entry accepts a finding."""
-        path = os.path.normpath(result.file)
-        pairs = ((self.rule, result.rule), (self.path, path), (self.field, result.path))
+        pairs = ((self.rule, result.rule), (self.path, _relative(result.file)), (self.field, result.path))
         return all(fits(*pair) for pair in pairs) and (not result.failure or self.rule == result.rule)
 
 
@@ -49,7 +48,7 @@ def accept(report: Report, program: str, baseline: str | None, *, write: bool) -
     reported = set(map(id, report.results))
     rejected = [item for item in report.items if _has_errors(item)]
     names = {*(file_of(item.manifest) for item in report.items), *(result.file for result in report.results)}
-    files = set(map(os.path.normpath, names))
+    files = set(map(_relative, names))
     for items in report.by_document():
         _apply_comments(items, program)
     ignores = _ignores(program)
@@ -57,7 +56,9 @@ def accept(report: Report, program: str, baseline: str | None, *, write: bool) -
     report.notes += [
         f"{ignore.where}: accepts no finding: remove it"
         for ignore in ignores
-        if not ignore.used and ignore.rule not in report.foreign and any(fits(ignore.path, file) for file in files)
+        if not ignore.used
+        and ignore.rule not in report.foreign
+        and (any(fits(ignore.path, file) for file in files) or ("*" not in ignore.path and _is_gone(Path(ignore.path))))
     ]
     if baseline is not None:
         _compare(report, Path(baseline), files, write=write)
@@ -65,6 +66,17 @@ def accept(report: Report, program: str, baseline: str | None, *, write: bool) -
         item.verdict = item.verdict if _has_errors(item) else ""
     if accepted := reported - set(map(id, report.results)):
         report.others.append(f"{count(len(accepted), 'finding')} accepted")
+
+
+def _relative(file: str) -> str:
+    """Return the path of a file from the current directory; outside of it, the path as it is."""
+    path = os.path.relpath(file)
+    return os.path.normpath(file) if path.startswith("..") else path
+
+
+def _is_gone(file: Path) -> bool:
+    """Return whether a file is no longer in its directory. Templates of rendered charts are in none."""
+    return file.name != STDIN and file.parent.is_dir() and not file.exists()
 
 
 def _has_errors(item: Judged) -> bool:
@@ -153,10 +165,13 @@ def _ignore(where: str, entry: Any) -> Ignore:
 
 
 def _compare(report: Report, file: Path, files: set[str], *, write: bool) -> None:
-    """Remove the findings of the baseline, or write it, without failures. Keep entries of files that were not read."""
+    """Remove the findings of the baseline, or write it, without failures.
+
+    Entries of files that were not read are kept, unless the files are gone.
+    """
     stored = Counter[Key]() if write and not file.exists() else _baseline(file)
     read = {os.path.relpath(name, file.parent) for name in files}
-    mine = {key: number for key, number in stored.items() if key[0] in read}
+    mine = {key: number for key, number in stored.items() if key[0] in read or _is_gone(file.parent / key[0])}
     if write:
         reported = Counter(_key(result, file.parent) for result in report.results if not result.failure)
         _write(file, Counter({key: number for key, number in stored.items() if key not in mine}) + reported)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from crdgen.reporting.accepted import accept
-from crdgen.reporting.result import STDIN, Report, Result, count, printable
+from crdgen.reporting.result import STDIN, Report, Result, count, file_of, printable
 from crdgen.severity import Severity
 
 #: Names of the formats that all reports have.
@@ -57,7 +57,7 @@ def conclude(
             _print([*map(_annotation, report.results), *summary])
             _write_step_summary(report)
         case "junit":
-            _print([_junit(report)])
+            _print([_junit(report, strict=strict)])
     if output != "github":
         failures = report.failures if output in FORMATS else report.results
         sys.stderr.write("".join(f"{line}\n" for result in failures for line in _text(result, paint)))
@@ -160,7 +160,8 @@ def _write_step_summary(report: Report) -> None:
         stream.write(f"### {report.tool}\n\n{_summary(report)}\n\n{table + more if results else ''}\n")
 
 
-def _junit(report: Report) -> str:
+def _junit(report: Report, *, strict: bool) -> str:
+    """Return a test case for each object. With `strict`, warnings fail it, too."""
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - only this format needs it
 
     suites = ET.Element("testsuites")
@@ -168,14 +169,14 @@ def _junit(report: Report) -> str:
     failed = 0
     for file, name, results in [
         *((result.file, result.rule, [result]) for result in report.failures),
-        *((item.manifest.file, item.subject, item.results) for item in report.items),
+        *((file_of(item.manifest), item.subject, item.results) for item in report.items),
     ]:
         case = ET.SubElement(suite, "testcase", classname=file, name=name)
-        if errors := [result for result in results if result.severity is Severity.ERROR]:
+        if errors := [result for result in results if strict or result.severity is Severity.ERROR]:
             failed += 1
             text = "\n".join(line for result in errors for line in _text(result, str))
             ET.SubElement(case, "failure", message=errors[0].text, type=errors[0].rule).text = text
-        if warnings := [result for result in results if result.severity is Severity.WARNING]:
+        if warnings := [result for result in results if not (strict or result.severity is Severity.ERROR)]:
             ET.SubElement(case, "system-out").text = "\n".join(
                 line for result in warnings for line in _text(result, str)
             )

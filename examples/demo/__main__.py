@@ -118,10 +118,10 @@ def run(plane: WholeControlPlane) -> None:
     apply(plane, WIRED)
     name = yaml.safe_load(WIRED.read_text())["metadata"]["name"]
     mine = ("get", "configmap,secret,networkpolicy", "-l", f"jobgate.dev/job={name}", "-o", "name")
-    wait_for(lambda: plane.kubectl(*mine).stdout.count("/") >= 3, 60, what="the controller to make what the job needs")
+    wait_for(lambda: plane.kubectl(*mine).stdout.count("/") >= 3, what="the controller to make what the job needs")
     say(plane.kubectl(*mine).stdout)
     pods = ("get", "pods", "-l", f"jobgate.dev/job={name}")
-    wait_for(lambda: plane.kubectl(*pods, "--no-headers").stdout.count("Running") == 4, 60, what="the pods to run")
+    wait_for(lambda: plane.kubectl(*pods, "--no-headers").stdout.count("Running") == 4, what="the pods to run")
     say(plane.kubectl(*pods, "-L", "jobgate.dev/task").stdout)
     of_task = (*pods, "-l", f"jobgate.dev/job={name},jobgate.dev/task=collector", "-o", "json")
     pod = json.loads(plane.kubectl(*of_task).stdout)["items"][-1]

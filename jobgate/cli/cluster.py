@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-_NOT_FOUND = 404
 _OUTSIDE: Final = "not running in a pod: set --kubeconfig FILE"
 
 
@@ -106,22 +105,6 @@ async def reached(kubeconfig: Path | None) -> AsyncIterator[Client]:
     except Exception as error:
         fault = f"the cluster cannot be reached: {type(error).__qualname__}: {error}"
         raise CannotRead(_OUTSIDE if _outside(kubeconfig) else fault) from error
-
-
-async def listed(client: Client, resource: str) -> list[dict[str, Any]] | None:
-    """Return all objects of a resource, or None if it is not served.
-
-    Raises:
-        CannotRead: the API server denies the request.
-    """
-    from jobgate.cluster import ApiError, Resource
-
-    try:
-        return (await client.list(Resource.parse(resource)))[0]
-    except ApiError as error:
-        if error.code == _NOT_FOUND:
-            return None
-        raise CannotRead(f"{resource.rstrip('.')} cannot be listed: {error}") from error
 
 
 async def connect(kubeconfig: Path | None) -> Client:

@@ -14,7 +14,7 @@ import click
 from crdgen import to_yaml
 from crdgen.cli.sources import UsageError, definitions
 from crdgen.reporting import count
-from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, listed, reached
+from jobgate.cli.cluster import KUBECONFIG, OUTPUT, CannotRead, reached
 from jobgate.cli.settings import WITHOUT_KIND
 from jobgate.configured.catalogue import named_in_catalogue
 from jobgate.configured.discover import entry_for
@@ -98,8 +98,13 @@ def _read(files: Sequence[str]) -> dict[str, Mapping[str, Any]]:
 
 async def _stored(kubeconfig: Path | None) -> dict[str, Mapping[str, Any]]:
     """Return the CRDs of a cluster, by name."""
+    from jobgate.cluster import ApiError, Resource
+
     async with reached(kubeconfig) as client:
-        return _by_name(await listed(client, _CRDS) or [])
+        try:
+            return _by_name((await client.list(Resource.parse(_CRDS)))[0])
+        except ApiError as error:
+            raise CannotRead(f"CRDs cannot be listed: {error}") from error
 
 
 def _by_name(crds: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""The web application: its routes and streams, and the headers of each answer. It only reads."""
+"""The web application: its routes, and the headers of each answer. It only reads."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import json
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +25,7 @@ from jobgate.console.jobs import Jobs, graph
 from jobgate.console.reviews import ReviewStore, by_rule
 from jobgate.console.servers import Servers, health
 from jobgate.doctor.look import CannotDiagnose
-from jobgate.why.look import look_at
+from jobgate.why.look import NoSuchJob, look_at
 from webhook.values import mapping, text
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
@@ -42,11 +40,9 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-#: Seconds of a trial and of other requests, threads of trials and most that wait, most items of a page.
-TRIAL, TIMEOUT, THREADS, WAITING, ITEMS = 10.0, 60.0, 2, 4, 1000
-#: Streams: seconds between two looks at reviews and at jobs, until a comment, until jobs are read again though nothing
-#: has changed, and until the end, when the page connects again; and most streams.
-PERIOD, JOB_PERIOD, SILENCE, REREAD, LIFETIME, STREAMS = 0.3, 1.0, 10.0, 15.0, 3600.0, 20
+#: Seconds of a trial and of other requests, threads of trials and most that wait, most items of a page, and seconds
+#: after which jobs are read again though nothing has changed: Events and nodes are not watched.
+TRIAL, TIMEOUT, THREADS, WAITING, ITEMS, REREAD = 10.0, 60.0, 2, 4, 1000, 15.0
 _CALLER: Final = web.RequestKey("caller", Caller)
 _logger = logging.getLogger("jobgate")
 #: What is not a response is answered as JSON.
@@ -80,7 +76,7 @@ class Console:
         self._servers = Servers(self.client, self.namespace, self.store, self.addresses)
         self._callers = Callers(self.client, self.token)
         self._threads, self._trials = ThreadPoolExecutor(THREADS, "trial"), set[Future[Any]]()
-        self._streams = 0
+        self._started, self._ended = time.time_ns(), list[str]()
 
     def app(self) -> web.Application:
         """Return the application."""
@@ -92,12 +88,9 @@ class Console:
         looks: dict[str, _Handler] = {
             "about": self._about,
             "reviews": self._reviews,
-            "reviews/stream": self._review_stream,
             "reviews/{id:[0-9]{1,18}}": self._review,
             "jobs": self._jobs,
-            "jobs/stream": self._job_list_stream,
             "jobs/{plural}/{namespace}/{name}": self._job,
-            "jobs/{plural}/{namespace}/{name}/stream": self._job_stream,
             "rules": self._rules,
             "health": self._health,
             "schemas": self._schemas,
@@ -109,13 +102,22 @@ class Console:
         return app
 
     async def _running(self, _: web.Application) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(each) for each in (self.jobs.run(), self._servers.run())]
+        runs = {"jobs are": self.jobs.run(), "reviews are": self._servers.run()}
+        tasks = [asyncio.create_task(self._run(what, run)) for what, run in runs.items()]
         async with self.client:
             yield
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, what: str, run: Coroutine[Any, Any, None]) -> None:
+        """Run what must not end; if it fails, the pages that show its last state say so."""
+        try:
+            await run
+        except Exception as error:
+            _logger.exception("failed to follow the cluster")
+            self._ended.append(f"{what} not followed any more: {type(error).__qualname__}; restart the console")
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
@@ -126,11 +128,9 @@ class Console:
                 raise web.HTTPMisdirectedRequest(text="this console is not called by this name: see --host")  # noqa: TRY301
             if request.path.startswith("/api/"):
                 request[_CALLER] = await self._callers.of(request)
-            async with asyncio.timeout(None if request.path.endswith("/stream") else TIMEOUT):
+            async with asyncio.timeout(TIMEOUT):
                 answer = await handler(request)
                 return answer if isinstance(answer, web.StreamResponse) else _json(answer)
-        except ConnectionResetError:
-            raise  # the client has left
         except Exception as error:  # noqa: BLE001  # one request fails, not the console
             return _fault_of(request, error)
 
@@ -139,23 +139,26 @@ class Console:
 
     async def _about(self, _: web.Request) -> dict[str, Any]:
         off = {server.message for server in self._servers.known.values() if server.state == "off"}
-        mode, problems = "kubeconfig" if self.token else "in-cluster", [*filter(None, (self._servers.fault, *off))]
-        return {"version": __version__, "mode": mode, "cluster": self.client.server, "problems": problems}
+        problems = [*filter(None, (self._servers.fault, *off, *self._ended))]
+        return {"version": __version__, "cluster": self.client.server, "problems": problems}
 
     # Reviews
 
     async def _may_see_servers(self, request: web.Request) -> bool:
         return bool(self.token) or await request[_CALLER].may_list("", "pods", self.namespace)
 
-    async def _states(self, request: web.Request) -> list[dict[str, str]]:
-        return self._servers.states() if await self._may_see_servers(request) else []
-
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
-        limit, before = _number(request, "limit", 500), _number(request, "before", 10**18)
-        seen = await self.store.seen_by(request[_CALLER])
-        page = [kept.light for kept in reversed(seen) if kept.id < before]
-        shown = {"items": page[: min(limit, ITEMS)], "more": len(page) > min(limit, ITEMS), "total": len(seen)}
-        return {**shown, "replicas": await self._states(request)}
+        """Return the newest reviews between two ids, and the id after which to ask again."""
+        after, before = _number(request, "after", 0), _number(request, "before", 10**18)
+        limit, last = min(_number(request, "limit", 500), ITEMS), self.store.last
+        reviews = await self.store.seen_by(request[_CALLER], after, before)
+        return {
+            "items": [kept.light for kept in reviews[:limit]],
+            "more": len(reviews) > limit,
+            "last": last,
+            "missed": 0 < after < self.store.dropped,
+            "replicas": self._servers.states() if await self._may_see_servers(request) else [],
+        }
 
     async def _review(self, request: web.Request) -> dict[str, Any]:
         review = await self.store.one(request[_CALLER], int(request.match_info["id"]))
@@ -163,50 +166,37 @@ class Console:
             raise web.HTTPNotFound(text="this review is not kept any more")
         return review
 
-    async def _review_stream(self, request: web.Request) -> web.StreamResponse:
-        async def arriving(last: int) -> AsyncIterator[bytes]:
-            shown: Any = None
-            while True:
-                if 0 < last < self.store.dropped:
-                    yield _event("missed", {"count": 0})
-                newest = self.store.last
-                for kept in await self.store.seen_by(request[_CALLER], last):
-                    yield b"id: %d\n" % kept.id + _event("review", kept.light)
-                last = max(last, newest)
-                if (states := await self._states(request)) != shown:
-                    yield _event("replicas", states)
-                    shown = states
-                yield b""
-
-        return await self._follow(request, arriving(_number(request, "after", 0)), PERIOD)
-
     async def _rules(self, request: web.Request) -> dict[str, Any]:
         return by_rule(await self.store.seen_by(request[_CALLER]))
 
     # Jobs
 
-    async def _jobs(self, request: web.Request) -> dict[str, Any]:
-        limit, query = min(_number(request, "limit", 100), ITEMS), request.query
-        rows = await self.jobs.seen_by(request[_CALLER])
+    async def _unless_known(
+        self, request: web.Request, version: str, read: Callable[[], Awaitable[Any]]
+    ) -> web.StreamResponse:
+        """Answer with what is read, or that the caller has this version of it already."""
+        tag = f'"{self._started}-{version}-{time.monotonic() // REREAD:.0f}"'
+        if request.headers.get("If-None-Match") == tag:
+            return web.Response(status=304)
+        response = _json(await read())
+        response.headers["ETag"] = tag
+        return response
+
+    async def _jobs(self, request: web.Request) -> web.StreamResponse:
+        query, limit = request.query, min(_number(request, "limit", 100), ITEMS)
         fields = {"plural": "kind", "namespace": "namespace", "phase": "phase"}
         wanted = {field: query[name] for field, name in fields.items() if query.get(name)}
-        matched = [
-            row for row in rows if all(row[key] == wanted[key] for key in wanted) and query.get("q", "") in row["name"]
-        ]
-        shown = {"items": matched[:limit], "total": len(rows), "matched": len(matched)}
-        return {**shown, "kinds": self.jobs.states()}
+        kinds = self.jobs.states()
 
-    async def _job_list_stream(self, request: web.Request) -> web.StreamResponse:
-        read = partial(self.jobs.seen_by, request[_CALLER])
-        changes = _changes("jobs", read, self.jobs.touched.total, lambda rows: {"reload": True, "total": len(rows)})
-        return await self._follow(request, changes, JOB_PERIOD)
+        async def read() -> dict[str, Any]:
+            rows = await self.jobs.seen_by(request[_CALLER])
+            matched = [row for row in rows if wanted.items() <= row.items() and query.get("q", "") in row["name"]]
+            return {"items": matched[:limit], "total": len(rows), "matched": len(matched), "kinds": kinds}
 
-    async def _job_stream(self, request: web.Request) -> web.StreamResponse:
-        await self._job(request)  # fails before the stream begins
-        touched = partial(self.jobs.touched.__getitem__, request.match_info["namespace"])
-        return await self._follow(request, _changes("job", partial(self._job, request), touched), JOB_PERIOD)
+        unseen = sum(kind["watch"] != "watching" for kind in kinds)
+        return await self._unless_known(request, f"{self.jobs.touched.total()}.{unseen}", read)
 
-    async def _job(self, request: web.Request) -> dict[str, Any]:
+    async def _job(self, request: web.Request) -> web.StreamResponse:
         """Return one job, read with the rights of the caller."""
         plural, namespace, name = (request.match_info[key] for key in ("plural", "namespace", "name"))
         kind = next((kind for kind in self.jobs.kinds if kind.qualified_plural == plural), None)
@@ -214,8 +204,12 @@ class Console:
             raise web.HTTPNotFound(text="this is no kind of jobs that is served")
         if not await request[_CALLER].visible({(kind.group, kind.plural, namespace)}):
             raise web.HTTPForbidden(text=f"you may not list {plural} in namespace {namespace}")
-        situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
-        return await asyncio.to_thread(graph, situation, self.trial.options())
+
+        async def read() -> dict[str, Any]:
+            situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
+            return await asyncio.to_thread(graph, situation, self.trial.options())
+
+        return await self._unless_known(request, str(self.jobs.touched[namespace]), read)
 
     # The installation
 
@@ -259,64 +253,6 @@ class Console:
             raise web.HTTPNotFound(text="there is no such schema")
         return schema
 
-    # Streams
-
-    async def _follow(self, request: web.Request, events: AsyncIterator[bytes], period: float) -> web.StreamResponse:
-        """Send events until they end or the client leaves; an empty one is that nothing is new.
-
-        Each is written when the client has read the ones before, so a slow reader holds no memory.
-        """
-        if self._streams >= STREAMS:
-            raise web.HTTPTooManyRequests(text="too many streams are open: close another page")
-        self._streams += 1
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        try:
-            await response.prepare(request)
-            sent, end = time.monotonic(), time.monotonic() + LIFETIME
-            with suppress(ApiError, OSError, TimeoutError, web.HTTPException):  # who connects again gets the reason
-                async for each in events:
-                    now = time.monotonic()
-                    if each or now - sent > SILENCE:
-                        await response.write(each or b": nothing new\n\n")
-                        sent = now
-                    elif now > end or request.transport is None:
-                        break
-                    else:
-                        await asyncio.sleep(period)
-        finally:
-            self._streams -= 1
-        return response
-
-
-async def _changes(
-    name: str,
-    read: Callable[[], Awaitable[Any]],
-    version: Callable[[], int],
-    shown: Callable[[Any], Any] = lambda it: it,
-) -> AsyncIterator[bytes]:
-    """Yield what is shown of what is read, when that and the version have changed, until `read` raises CannotDiagnose.
-
-    It is also read again at times: pods may not be watched.
-    """
-    last: Any = None
-    seen, due = -1, 0.0
-    while True:
-        if (now := version()) != seen or time.monotonic() > due:
-            try:
-                content = await read()
-            except CannotDiagnose:
-                yield _event("gone", {})
-                return
-            seen, due = now, time.monotonic() + REREAD
-            if content != last:
-                yield _event(name, shown(content))
-                last = content
-        yield b""
-
-
-def _event(name: str, content: Any) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(content))
-
 
 def _fault_of(request: web.Request, error: Exception) -> web.Response:
     """Return the answer to a request that failed."""
@@ -325,8 +261,10 @@ def _fault_of(request: web.Request, error: Exception) -> web.Response:
         code, message, after = error.status, error.text or error.reason, error.headers.get("Retry-After", "")
     elif isinstance(error, ApiError):
         code, message = error.code if error.code in {401, 403, 404, 429} else 502, str(error)
-    elif isinstance(error, CannotDiagnose | json.JSONDecodeError):
-        code, message = 404 if isinstance(error, CannotDiagnose) else 400, str(error)
+    elif isinstance(error, NoSuchJob | json.JSONDecodeError):
+        code, message = 404 if isinstance(error, NoSuchJob) else 400, str(error)
+    elif isinstance(error, CannotDiagnose):
+        code, message = 502, str(error)
     elif isinstance(error, OSError | TimeoutError):
         code, message = 502, f"the API server does not answer: {type(error).__qualname__}"
     else:

@@ -115,10 +115,6 @@ class Jobs:
 def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
     """Return what the list shows of a stored job without its pods, whatever it contains."""
     metadata, status = metadata_of(document), mapping(document.get("status"))
-    try:
-        replicas = sum(task.replicas for task in job_of(kind, document).tasks)
-    except Exception:  # noqa: BLE001  # a stored job need not fit its schema
-        replicas = 0
     conditions = [each.get("type") for _, each in objects(status.get("conditions")) if each.get("status") == "True"]
     phases = (status.get("phase"), mapping(status.get("state")).get("phase"), *reversed(conditions))
     return {
@@ -128,7 +124,6 @@ def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:
         "created": text(metadata.get("creationTimestamp")),
         "phase": line(next(filter(None, map(text, phases)), ""), 63),
         "message": line(message_of(status), 300),
-        "replicas": replicas,
         "suspended": spec_of(document).get("suspend") is True,
         "runBy": "jobgate" if is_run(document) else "operator",
     }
@@ -146,8 +141,7 @@ def pod_row(pod: Mapping[str, Any]) -> PodRow:
 def counts(pods: Iterable[PodRow]) -> Row:
     """Return what rows of jobs and tasks have of their pods."""
     pods = list(pods)
-    phases = Counter(pod.phase for pod in pods)
-    return {"pods": phases, "ready": sum(pod.ready for pod in pods), "restarts": sum(pod.restarts for pod in pods)}
+    return {"pods": Counter(pod.phase for pod in pods), "restarts": sum(pod.restarts for pod in pods)}
 
 
 def _all(informer: Informer[Any]) -> list[Any]:
@@ -164,17 +158,17 @@ def graph(situation: Situation, options: ReviewOptions) -> Row:
     document, kind = situation.document, situation.kind
     job = job_of(kind, document)
     tasks = {task.name or "": task for task in job.tasks}
-    pods = [(_task_of(pod, tasks, job), pod, pod_row(pod)) for pod in situation.observed.pods]
+    pods = [(pod, pod_row(pod)) for pod in situation.observed.pods]
     by_task: defaultdict[str, list[PodRow]] = defaultdict(list)
-    for name, _, row in pods:
-        by_task[name].append(row)
+    for pod, row in pods:
+        by_task[_task_of(pod, tasks, job)].append(row)
     own = {uid_of(document), *map(uid_of, situation.observed.pods), *map(uid_of, situation.observed.jobs)}
     about = [each for each in situation.all(EVENTS) if mapping(each.get("involvedObject")).get("uid") in own]
     events = sorted(about, key=last_time, reverse=True)
     beside = pods_of(dict(document), options)
     conditions = [entry for _, entry in objects(mapping(document.get("status")).get("conditions"))]
     return {
-        "job": row_of(kind, document) | counts(row for _, _, row in pods),
+        "job": row_of(kind, document) | counts(row for _, row in pods),
         "tasks": [_task(name, task, by_task[name]) for name, task in list(tasks.items())[:MOST_TASKS]],
         "gangs": _gangs(situation, job),
         "pods": [_pod(*each) for each in pods[:MOST_PODS]],
@@ -227,18 +221,29 @@ def _task_of(pod: Mapping[str, Any], tasks: Iterable[str], job: Job[Any]) -> str
     return max((task for task in tasks if task and rest.startswith(f"{task}-")), key=len, default="")
 
 
-def _pod(task: str, pod: Mapping[str, Any], row: PodRow) -> Row:
+def _pod(pod: Mapping[str, Any], row: PodRow) -> Row:
     status = mapping(pod.get("status"))
     waiting = (mapping(mapping(each.get("state")).get("waiting")) for each in PodSeen(pod, 0).all_containers)
     unready = (entry for _, entry in objects(status.get("conditions")) if entry.get("status") == "False")
     reasons = filter(None, (text(each.get("reason")) for each in (status, *waiting, *unready)))
     reason = "" if row.ready or row.phase == "Succeeded" else next(reasons, "")
-    kept = {"phase": row.phase, "ready": row.ready, "restarts": row.restarts, "reason": reason, "task": task}
-    return {**kept, "name": metadata_of(pod).get("name"), "node": text(spec_of(pod).get("nodeName"))}
+    return {
+        "name": metadata_of(pod).get("name"),
+        "phase": row.phase,
+        "ready": row.ready,
+        "reason": reason,
+        "node": text(spec_of(pod).get("nodeName")),
+        "restarts": row.restarts,
+    }
 
 
 def _event(event: Mapping[str, Any]) -> Row:
-    about, count = mapping(event.get("involvedObject")), whole(event.get("count")) or 1
-    named = {"type": event.get("type"), "reason": event.get("reason"), "message": line(text(event.get("message")))}
-    named["object"] = f"{about.get('kind')} {about.get('name')}"
-    return {**named, "time": last_time(event).isoformat(), "count": count}
+    about = mapping(event.get("involvedObject"))
+    return {
+        "time": last_time(event).isoformat(),
+        "type": event.get("type"),
+        "reason": event.get("reason"),
+        "object": f"{about.get('kind')} {about.get('name')}",
+        "message": line(text(event.get("message"))),
+        "count": whole(event.get("count")) or 1,
+    }

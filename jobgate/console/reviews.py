@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import takewhile
+from math import inf
 from typing import Any, Final
 
 import jsonpatch
@@ -25,10 +26,9 @@ MOST, BYTES, RULES, LINES = 10_000, 64 * 1024 * 1024, 200, 5000
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
 #: The texts that the list shows of a review and of a finding; the rest is shown for a single review.
-_FIELDS: Final = ("time", "phase", "operation", "kind", "apiVersion", "namespace", "name", "user", "verdict", "uid")
-_FINDING: Final = ("rule", "reason", "field", "message")
+_FIELDS: Final = ("time", "phase", "operation", "kind", "namespace", "name", "user", "verdict")
+_FINDING: Final = ("rule", "field", "message")
 _FINDINGS: Final = ("causes", "warnings")
-_NO_OBJECT: Final = "only objects with causes or warnings are kept, if they are not too large or many"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class ReviewStore:
     def _next(self) -> None:
         self.last = max(self.last + 1, time.time_ns() // 1000)
 
-    async def seen_by(self, caller: Caller, after: int = 0) -> list[Kept]:
-        """Return the reviews after an id that a caller may see, oldest first."""
-        newer = list(takewhile(lambda kept: kept.id > after, reversed(self._kept)))[::-1]
+    async def seen_by(self, caller: Caller, after: int = 0, before: float = inf) -> list[Kept]:
+        """Return the reviews between two ids that a caller may see, the newest first."""
+        newer = [kept for kept in takewhile(lambda kept: kept.id > after, reversed(self._kept)) if kept.id < before]
         visible = await caller.visible({kept.place for kept in newer})
         return [kept for kept in newer if kept.place in visible]
 
@@ -96,18 +96,18 @@ class ReviewStore:
         content = orjson.loads(kept.content)
         document, patch = content.get("object"), items(content.get("patch"))
         yaml = to_yaml(document) if isinstance(document, dict) else None
-        findings = {part: [{**each} for each in kept.light[part]] for part in _FINDINGS}
-        located = places(yaml, (each["steps"] for part in findings.values() for each in part)) if yaml else {}
-        for each in (each for part in findings.values() for each in part):
-            each["line"], each["column"] = located.get(tuple(each["steps"]), (0, 0))
+        causes, warnings = ([{**each} for each in kept.light[part]] for part in _FINDINGS)
+        located = places(yaml or "", (each["steps"] for each in (*causes, *warnings)))
+        for each in (*causes, *warnings):
+            each["line"] = located.get(tuple(each["steps"]), 0)
         diff = patched(document, patch) if patch else None
-        return {**kept.light, **findings, "yaml": yaml, "yamlMissing": "" if yaml else _NO_OBJECT, "diff": diff}
+        return {**kept.light, "causes": causes, "warnings": warnings, "yaml": yaml, "diff": diff}
 
 
 def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
-    """Return how often each rule denied and warned, in which kinds and namespaces, the most frequent first."""
+    """Return how often each rule denied and warned, in which kinds and namespaces; `reviews` begin with the newest."""
     rules: dict[str, dict[str, Any]] = {}
-    for kept in reviews:
+    for kept in reversed(reviews):
         found = {each["rule"]: ("warned", each) for each in kept.light["warnings"]}
         found |= {each["rule"]: ("denied", each) for each in kept.light["causes"]}
         for rule, (how, finding) in found.items():
@@ -119,7 +119,7 @@ def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
             example = ": ".join(filter(None, (finding["field"], finding["message"])))
             entry |= {"last": kept.light["time"], "lastReview": kept.id, "example": example}
     order = sorted(rules.values(), key=lambda entry: (-entry["denied"], -entry["warned"], entry["rule"]))
-    since = reviews[0].light["time"] if reviews else None
+    since = reviews[-1].light["time"] if reviews else None
     return {"since": since, "reviews": len(reviews), "rules": order[:RULES]}
 
 
@@ -132,13 +132,13 @@ def _texts(document: Any, fields: Iterable[str]) -> dict[str, str]:
     return {field: text(mapping(document).get(field)) for field in fields}
 
 
-def places(text: str, paths: Iterable[Sequence[str | int]]) -> dict[tuple[str | int, ...], tuple[int, int]]:
-    """Return line and column, from 1, of each path in the YAML of an object; a missing field is where it would be."""
+def places(yaml: str, paths: Iterable[Sequence[str | int]]) -> dict[tuple[str | int, ...], int]:
+    """Return the line, from 1, of each path in the YAML of an object; a missing field is where it would be."""
     try:
-        (manifest,) = read(text.encode(), "object")
+        (manifest,) = read(yaml.encode(), "object")
     except (UnreadableManifest, ValueError):
         return {}
-    return {path: place for path, (place, _) in manifest.locate(set(map(tuple, paths))).items()}
+    return {path: line for path, ((line, _), _) in manifest.locate(set(map(tuple, paths))).items()}
 
 
 def difference(before: Any, after: Any) -> list[dict[str, str]]:

@@ -296,7 +296,7 @@ def _of_order(subject: Subject, tasks: Mapping[str, TaskProgress]) -> Iterator[C
         condition = subject.start_condition(name)
         awaited = [condition.gate] if condition.gate else []
         for other, ends in condition.tasks:
-            if of := tasks.get(other):
+            if (of := tasks.get(other)) and not (of.complete if ends else of.started):
                 count = f"{of.succeeded if ends else of.ready + of.succeeded} of {of.replicas if ends else of.minimum}"
                 failed = f", and {of.phases['Failed']} failed" if of.phases.get("Failed") else ""
                 awaited.append(f"task {other}, of which {count} pods have {'succeeded' if ends else 'started'}{failed}")

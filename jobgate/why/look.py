@@ -17,11 +17,16 @@ from jobgate.why.causes import CLASSES, PODGROUPS, WORKLOADS, Situation
 from webhook.values import mapping, spec_of, text
 
 
+class NoSuchJob(CannotDiagnose):
+    """There is no job with the name."""
+
+
 async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace: str, home: str) -> Situation:
     """Return what is known of the job with a name, of one of some kinds. `home` is the namespace of the runner.
 
     Raises:
-        CannotDiagnose: there is no such job or more than one, or the API server does not let it be read.
+        NoSuchJob: there is no such job.
+        CannotDiagnose: there is more than one, or the API server does not let it be read.
     """
     reader = SnapshotReader(client)
     await reader.first()
@@ -33,7 +38,7 @@ async def look_at(client: Client, kinds: Iterable[JobKind], name: str, namespace
         unknown = "; ".join({job.why: None for job in stored.values() if isinstance(job, NotChecked)})
         several = f"name one of {', '.join(f'{plural}/{name}' for plural, _ in jobs)}" if jobs else ""
         absent = f"there is no {name} in namespace {namespace} among {', '.join(refs)}"
-        raise CannotDiagnose(several or unknown or absent)
+        raise CannotDiagnose(several or unknown) if several or unknown else NoSuchJob(absent)
     lists = (PODS, JOBS, EVENTS, CLAIMS, *PODGROUPS, *WORKLOADS)
     await reader.gather(*(Ref(each, "", namespace) for each in lists), Ref(LEASES, "", home), Ref(NODES))
     situation = Situation(refs[jobs[0][0]][0], jobs[0][1], reader.seen, home)

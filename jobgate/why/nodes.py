@@ -58,10 +58,9 @@ def causes_of_nodes(
                 free[name].subtract(needs)
                 placed += 1
         if placed < len(same):
-            what, fix = _summary(needs, barriers, sizes, free)
-            empty = "" if running is not None else "even if all nodes were empty, "
-            some = f"{placed} of {len(same)} such pods find room, and for the others " if placed else empty
-            yield Cause(Topic.NODES, f"{some}{what}", fix, pods=tuple(name for name, _ in same))
+            what, fix = _summary(needs, barriers, sizes, free, "" if running is not None else " even if empty")
+            who = f"{placed} of {len(same)} such pods find room; each other pod" if placed else "a pod"
+            yield Cause(Topic.NODES, f"{who} {what}", fix, pods=tuple(name for name, _ in same))
 
 
 def _summary(
@@ -69,25 +68,25 @@ def _summary(
     barriers: Mapping[str, str],
     sizes: Mapping[str, Counter[str]],
     free: Mapping[str, Counter[str]],
+    empty: str,
 ) -> tuple[str, str]:
-    """Return how many nodes lack what, with the one that lacks least; and what to do."""
+    """Return what a pod asks for and what nodes lack, with the one that comes nearest; and what to do."""
     short = {name: needs - free[name] for name, why in barriers.items() if not why}
     lacks = [f"too little {'room for pods' if key == PODS else key}" for gaps in short.values() for key in gaps]
     counts = Counter([*lacks, *filter(None, barriers.values())]).most_common()
-    asks = ", ".join(f"{name} {_shown(name, amount)}" for name, amount in needs.items() if name != PODS)
+    asks = ", ".join(f"{_shown(name, amount)} {name}" for name, amount in needs.items() if name != PODS)
     reasons = first_of([f"{reason} ({count})" for reason, count in counts], _REASONS)
-    what = f"no node takes a pod that asks for {asks or 'nothing'}; {len(barriers)} nodes: {reasons or 'none'}"
     if short:
         nearest = min(short, key=lambda name: sum(gap / needs[key] for key, gap in short[name].items()))
         room, size = free[nearest], sizes[nearest]
-        gaps = (
-            f"{_shown(key, gap)} of {key} ({_shown(key, room[key])} of {_shown(key, size[key])} free)"
-            for key, gap in short[nearest].items()
-        )
-        what = f"{what}; nearest is {nearest}, which lacks {', '.join(gaps)}"
+        has = (f"{_shown(key, room[key])} of {_shown(key, size[key])} {key}" for key in short[nearest])
+        near = f"{nearest} comes nearest with {', '.join(has)} free"
+        # What all nodes lack, and nothing else, needs no count.
+        reasons = near if len(counts) == 1 else f"{reasons}; {near}"
+    many = f"no node of {len(barriers)} takes it{empty}: {reasons}" if barriers else "there is no node"
     too = "too" if any(not needs - sizes[name] for name in short) else "small"
     fixes = (_FIXES[too if reason.startswith("too ") else reason.split()[0]] for reason, _ in counts)
-    return what, "; ".join(dict.fromkeys(fixes)) or "add nodes"
+    return f"asks for {asks or 'nothing'}, and {many}", "; ".join(dict.fromkeys(fixes)) or "add nodes"
 
 
 def _shown(name: str, thousandths: int) -> str:

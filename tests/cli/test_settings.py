@@ -247,7 +247,7 @@ def log(mounted: KindFile, tmp_path: Path) -> Iterator[Path]:
     with path.open("wb") as file:
         process = subprocess.Popen([*command, "--port=0", "--health-port=0"], stderr=file)
     try:
-        wait_for(lambda: lines(path, "serving"), 60)
+        wait_for(lambda: lines(path, "serving"))
         yield path
     finally:
         process.terminate()
@@ -261,11 +261,11 @@ def lines(log: Path, message: str) -> list[dict[str, Any]]:
 
 def test_a_running_server_reads_a_changed_file_and_outlives_a_slip(log: Path, mounted: KindFile) -> None:
     swap(mounted.path.parent, "second", SLIP)
-    (kept,) = wait_for(lambda: lines(log, "invalid settings ignored"), 30)
+    (kept,) = wait_for(lambda: lines(log, "invalid settings ignored"))
     assert (kept["level"], kept["kind"]) == ("error", PLURAL)
     assert "must be an absolute path" in kept["reason"]
     swap(mounted.path.parent, "third", "{}")
-    (read,) = wait_for(lambda: lines(log, "settings reloaded"), 30)
+    (read,) = wait_for(lambda: lines(log, "settings reloaded"))
     assert read["kind"] == PLURAL
 
 

@@ -258,16 +258,14 @@ async def test_a_conversion_that_was_installed_with_a_placeholder_is_trusted_and
             path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd['metadata']['name']}"
             installation.created(path.rpartition("/")[0], crd)
             try:
-                wait_for(
-                    lambda: _condition(installation, path, "NamesAccepted") == "True", 30, what="the CRD is looked at"
-                )
+                wait_for(lambda: _condition(installation, path, "NamesAccepted") == "True", what="the CRD is looked at")
                 assert _condition(installation, path, "Established") != "True"
                 done = installation.run("rotate", "--soak=0", f"--crd={crd['metadata']['name']}")
                 assert done.exit_code == 0, done.output
                 _, result = installation.api.get(path)
                 bundle = base64.b64decode(result["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"])
                 assert [number_of(certificate) for certificate in read_certificates(bundle)] == [1]
-                wait_for(lambda: _condition(installation, path, "Established") == "True", 30, what="the CRD is served")
+                wait_for(lambda: _condition(installation, path, "Established") == "True", what="the CRD is served")
             finally:
                 installation.api.delete(path)
 
@@ -375,16 +373,16 @@ def _watch(installation: Installation) -> None:
             env=environment(),
         )
     try:
-        wait_for(lambda: "rotation started" in log.read_text(), 90, what="the watch listens")
+        wait_for(lambda: "rotation started" in log.read_text(), what="the watch listens")
         health = json.loads(log.read_text().splitlines()[0])["healthPort"]
-        wait_for(lambda: b"jobgate_certificates_generation 5.0" in _get(health, "metrics"), 60, what="the first pass")
+        wait_for(lambda: b"jobgate_certificates_generation 5.0" in _get(health, "metrics"), what="the first pass")
         # The metrics of a pass are set before it ends.
-        wait_for(lambda: _is_ready(health), 30, what="the pass ends")
+        wait_for(lambda: _is_ready(health), what="the pass ends")
         for kind in KINDS:
             installation.wipe(kind)
-            wait_for(partial(installation.trusts, kind, [4, 5]), 30, what=f"{kind} is repaired")
+            wait_for(partial(installation.trusts, kind, [4, 5]), what=f"{kind} is repaired")
         process.terminate()
-        assert process.wait(30) == 0, log.read_text()
+        assert process.wait(120) == 0, log.read_text()
     finally:
         process.kill()
         process.wait()
@@ -405,5 +403,5 @@ def _is_ready(port: int) -> bool:
 
 
 def _get(port: int, path: str) -> bytes:
-    with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as answer:
+    with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=30) as answer:
         return bytes(answer.read())

@@ -172,7 +172,8 @@ async def test_on_a_real_api_server_one_works_and_the_other_follows(
     from jobgate.cluster.client import Client  # noqa: PLC0415 - seconds, which only this test needs
 
     work = Work()
-    times = Times(duration=2.0, deadline=1.5, retry=0.1, call=1.0)
+    # An API server on a busy machine takes seconds; the one that ends gives the Lease back at once.
+    times = Times(duration=15.0, deadline=10.0, retry=0.1, call=5.0)
     async with await Client.connect(controlplane.kubeconfig) as writer:
         leases = [Lease(writer, namespace, "control", name, times) for name in "ab"]
         tasks = [asyncio.create_task(one.lead(work.of(name))) for one, name in zip(leases, "ab", strict=True)]

@@ -1,10 +1,10 @@
 """A console on a real API server, with a real webhook server behind its proxy."""
 
 import asyncio
-import json
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 SECRET = "hunter2-is-secret"
 
 
@@ -88,31 +88,34 @@ class Browser:
 
     async def until(self, path: str, condition: Callable[[Any], Any]) -> Any:
         """The first answer for which a condition holds."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            status, content = await self.get(path)
+            if status == 200 and condition(content):
+                return content
+            assert time.monotonic() < end, (status, content)
+            await asyncio.sleep(0.1)
+
+    async def changed(self, path: str, tag: str = "") -> tuple[int, str]:
+        """The status of the answer to who has the answer with a tag, and the tag of this answer."""
+        async with self.session.get(self.url + path, headers=self.headers(If_None_Match=tag)) as answer:
+            return answer.status, answer.headers.get("ETag", "")
+
+    async def known(self, path: str) -> str:
+        """The tag of an answer that has not changed since: meanwhile others may have changed it."""
+        status, tag = await self.changed(path)
         async with asyncio.timeout(PATIENCE):
-            while True:
-                status, content = await self.get(path)
-                assert status == 200, content
-                if condition(content):
-                    return content
+            while status != 304:
+                status, newer = await self.changed(path, tag)
+                tag = newer or tag
+        return tag
+
+    async def until_status(self, path: str, *statuses: int, tag: str = "") -> None:
+        """Wait for an answer with a status."""
+        async with asyncio.timeout(PATIENCE):
+            while (answered := (await self.changed(path, tag))[0]) not in statuses:
+                assert answered in {200, 304}
                 await asyncio.sleep(0.1)
-
-    @asynccontextmanager
-    async def events(self, path: str) -> AsyncIterator[AsyncIterator[tuple[str, Any]]]:
-        """The events of a stream."""
-        async with self.session.get(self.url + path, headers=self.headers()) as answer:
-            assert answer.status == 200, await answer.text()
-            assert answer.headers["Content-Type"] == "text/event-stream"
-
-            async def each() -> AsyncIterator[tuple[str, Any]]:
-                event = ""
-                async for raw in answer.content:
-                    name, _, value = raw.decode().strip().partition(": ")
-                    if name == "event":
-                        event = value
-                    elif name == "data":
-                        yield event, json.loads(value)
-
-            yield each()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import aiohttp
@@ -51,8 +52,12 @@ class NoCluster:
         return {"status": {"allowed": False}}
 
 
-@pytest.fixture
-async def console() -> AsyncIterator[tuple[aiohttp.ClientSession, str, Console]]:
+Opened = tuple[aiohttp.ClientSession, str, Console]
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[Opened]:
+    """Run a console."""
     client: Any = NoCluster()
     kinds = installed()
     shown = Console(client, Trial(kinds, Settings()), Jobs(client, kinds), "secret")
@@ -64,14 +69,18 @@ async def console() -> AsyncIterator[tuple[aiohttp.ClientSession, str, Console]]
     await runner.cleanup()
 
 
-Opened = tuple[aiohttp.ClientSession, str, Console]
+@pytest.fixture
+async def console() -> AsyncIterator[Opened]:
+    async with opened() as running:
+        yield running
+
 
 REFUSED: list[tuple[str, str, dict[str, str], Any, int, str]] = [
     ("GET", "/api/about", {}, None, 401, "a token is required"),
     ("GET", "/api/about", {"Authorization": "Bearer other"}, None, 401, "not the token"),
     ("GET", "/api/about", {"Authorization": "Basic secret"}, None, 401, "a token is required"),
     ("GET", "/api/about", {"Authorization": "Bearer caf\u00e9"}, None, 401, "a token is required"),
-    ("GET", "/api/reviews/stream", {}, None, 401, "a token is required"),
+    ("GET", "/api/reviews?after=1", {}, None, 401, "a token is required"),
     ("POST", "/api/try", JSON, {}, 401, "a token is required"),
     ("GET", "/api/about", {**TOKEN, "Host": "evil.example"}, None, 421, "not called by this name"),
     ("GET", "/", {"Host": "evil.example:80"}, None, 421, "not called by this name"),
@@ -142,13 +151,39 @@ async def test_every_answer_has_the_headers_of_security(console: Opened) -> None
         assert answer.status == 404
 
 
-async def test_a_stream_reports_reviews_that_a_server_dropped(console: Opened) -> None:
+async def test_reviews_that_a_server_dropped_are_reported_once(console: Opened) -> None:
     session, url, shown = console
-    async with session.get(f"{url}/api/reviews/stream?after=1", headers=TOKEN) as answer, asyncio.timeout(5):
-        assert (await answer.content.readline()) == b"event: replicas\n"
-        shown.store.miss()
-        while (line := await answer.content.readline()) != b"event: missed\n":
-            assert line, "the stream has ended"
+
+    async def asked(after: int) -> tuple[bool, int]:
+        async with session.get(f"{url}/api/reviews?after={after}", headers=TOKEN) as answer:
+            content = await answer.json()
+            return content["missed"], content["last"]
+
+    missed, last = await asked(1)
+    assert not missed
+    shown.store.miss()
+    missed, last = await asked(1)
+    assert missed
+    assert await asked(last) == (False, last)
+
+
+async def test_a_watch_that_ends_is_logged_and_on_the_page(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_: Jobs) -> None:
+        raise ExceptionGroup("unhandled", [ZeroDivisionError("a fault of ours")])
+
+    monkeypatch.setattr(Jobs, "run", broken)
+    async with opened() as (session, url, _):
+        for _ in range(100):
+            async with session.get(f"{url}/api/about", headers=TOKEN) as answer:
+                problems = (await answer.json())["problems"]
+            if any(problem.startswith("jobs are not followed any more") for problem in problems):
+                break
+            await asyncio.sleep(0.05)
+        else:
+            pytest.fail(f"not reported: {problems}")
+    assert "a fault of ours" in caplog.text
 
 
 async def test_schemas_are_those_of_the_kinds(console: Opened) -> None:

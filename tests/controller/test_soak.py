@@ -28,6 +28,6 @@ def test_what_was_made_for_a_job_goes_with_it(
     cluster = Cluster(whole_api, whole_namespace)
     with installed.controlling(whole_controlplane, tmp_path / "log"):
         cluster.apply(train(whole_namespace, plugins={"svc": [], "ssh": []}))
-        wait_for(lambda: len(cluster.ours()) == 3, 90, what="the objects are made")
+        wait_for(lambda: len(cluster.ours()) == 3, what="the objects are made")
         whole_api.delete(cluster.path("DIJob", "train"), {"propagationPolicy": propagation})
-        wait_for(lambda: not cluster.ours() and not cluster.get("DIJob", "train"), 90, what="all is gone")
+        wait_for(lambda: not cluster.ours() and not cluster.get("DIJob", "train"), what="all is gone")

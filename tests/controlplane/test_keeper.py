@@ -63,14 +63,14 @@ def keep(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     yield start
     for process in started:
         # Closes its standard input.
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
 
 
 def test_a_terminated_keeper_tidies_up(keep: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
     process = keep(shell("sleeper", "exec sleep 60"))
     (sleeper,) = pids(folder)
     process.terminate()
-    process.wait(10)
+    process.wait(60)
     assert not runs(sleeper)
     assert not folder.exists()
 
@@ -80,7 +80,7 @@ def test_the_programs_of_a_killed_keeper_end(keep: Callable[..., subprocess.Pope
     process = keep(shell("sleeper", "exec sleep 60"))
     (sleeper,) = pids(folder)
     process.kill()
-    process.wait(10)
+    process.wait(60)
     wait_for(lambda: not runs(sleeper), what="the program ended")
 
 
@@ -122,7 +122,7 @@ def test_a_recorded_process_is_ended_only_if_it_works_in_the_folder(tmp_path: Pa
     try:
         (left / PIDS_FILE).write_text(f"{ours.pid}\n{other.pid}\n", encoding="ascii")
         reap(old(left).parent)
-        assert ours.wait(5) == -9
+        assert ours.wait(60) == -9
         assert other.poll() is None
     finally:
         for process in (ours, other):

@@ -53,10 +53,10 @@ def test_a_run_that_is_ended_leaves_nothing(assets: Assets, number: signal.Signa
             pids = pids_of(folder)
             assert len(pids) == len(programs) - 1, "kubectl is no server"
             run.send_signal(number)
-            run.wait(60)
+            run.wait(120)
         finally:
             run.kill()  # else it would be waited for, for ever
-    wait_for(lambda: not folder.exists() and not any(map(runs, pids)), timeout=60, what="all is gone")
+    wait_for(lambda: not folder.exists() and not any(map(runs, pids)), what="all is gone")
 
 
 def test_a_server_that_does_not_start_is_reported_with_its_log_and_leaves_nothing(controlplane: ControlPlane) -> None:

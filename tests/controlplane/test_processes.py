@@ -6,6 +6,7 @@ the controller makes what their plugins declare.
 
 import os
 import ssl
+import subprocess
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
@@ -139,12 +140,20 @@ def ended(space: Space, name: str) -> dict[str, Any]:
 
 
 def test_kubectl_shows_the_output_of_pods(plane: WholeControlPlane, space: Space, node: ProcessNode) -> None:
-    counts = container("sh", "-c", "for i in 1 2 3; do echo line $i; done; sleep 2; echo last >&2")
+    # Its folder is mounted at /mnt.
+    waits = "until [ -e /mnt/go ]; do sleep 0.1; done"
+    counts = container("sh", "-c", f"for i in 1 2 3; do echo line $i; done; {waits}; echo last >&2")
     space.create("pods", pod("talks", counts))
     logs = ("--namespace", space.name, "logs", "talks")
     wait_for(lambda: "line 3" in plane.kubectl(*logs, check=False).stdout, WAIT, what="it talks")
-    assert plane.kubectl(*logs, "--tail=2").stdout.splitlines()[0] == "line 2"
-    assert plane.kubectl(*logs, "--follow").stdout == "line 1\nline 2\nline 3\nlast\n"
+    assert plane.kubectl(*logs, "--tail=2").stdout == "line 2\nline 3\n"
+    follow = [str(plane.assets.kubectl), *logs, "--follow"]
+    with subprocess.Popen(follow, env=plane.environment(), stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert [following.stdout.readline() for _ in range(3)] == ["line 1\n", "line 2\n", "line 3\n"]
+        (folder,) = node.folder.glob(f"{space.name}.talks.*")
+        (folder / "go").touch()
+        assert following.stdout.read() == "last\n"
     assert plane.kubectl(*logs, "--limit-bytes=4").stdout == "line"
     refused = plane.kubectl(*logs, "--timestamps", check=False)
     assert refused.returncode == 1

@@ -185,7 +185,7 @@ class Things:
         self.plural = definition["spec"]["names"]["plural"]
         status, answer = api.post(CRDS, definition, {"fieldValidation": "Strict"})
         assert status == 201, answer.get("message")
-        wait_for(lambda: api.get(self.path())[0] == 200, timeout=60, what=f"{self.plural} are served")
+        wait_for(lambda: api.get(self.path())[0] == 200, what=f"{self.plural} are served")
 
     def path(self, name: str = "", version: str = "v2") -> str:
         return f"/apis/{GROUP}/{version}/namespaces/default/{self.plural}/{name}".rstrip("/")

@@ -59,7 +59,7 @@ def test_other_kinds_are_served(broken: PrivateWebhook) -> None:
 
 def test_it_is_in_the_probe_the_metrics_and_the_log(broken: PrivateWebhook) -> None:
     def answer(path: str) -> str:
-        with urlopen(f"http://127.0.0.1:{broken.health_port}/{path}", timeout=10) as got:
+        with urlopen(f"http://127.0.0.1:{broken.health_port}/{path}", timeout=30) as got:
             return str(got.read().decode())
 
     assert answer("readyz") == f"ok\n{FAULT}\n"

@@ -48,7 +48,7 @@ def user(
     kinds = installable(map(configured, entries), [JOBSET])
     with PrivateWebhook(controlplane, tmp_path_factory.mktemp("configured"), flags, kinds) as private:
         user = User(controlplane, private.namespace)
-        wait_for(lambda: not user.create(broken(JOBSET), dry_run=True)[0], 60, what="the webhook is called for JobSets")
+        wait_for(lambda: not user.create(broken(JOBSET), dry_run=True)[0], what="the webhook is called for JobSets")
         yield user
 
 
@@ -109,7 +109,7 @@ def test_pods_get_the_prerequisites_of_their_job_if_their_creator_may_use_them(
     def is_stored() -> bool:
         return user.create(document)[0] or user.has("needs-data", kind)
 
-    wait_for(is_stored, 60, what="the server knows the item")
+    wait_for(is_stored, what="the server knows the item")
     assert user.stored("needs-data", kind)["spec"] == document["spec"]
     name, operator = f"{kind.partition('.')[0]}-pod", f"operator-{kind}-{user.namespace}"
     user.kubectl("create", "role", "creates", "--verb=create", "--resource=pods")
@@ -123,9 +123,7 @@ def test_pods_get_the_prerequisites_of_their_job_if_their_creator_may_use_them(
     rule = {"apiGroups": ["jobgate.dev"], "resources": ["prerequisites"], "verbs": ["use"]}
     assert user.apply(role | {"rules": [rule]})[0]
     user.kubectl("create", "rolebinding", f"uses-{kind}", "--role=uses", f"--user={operator}")
-    wait_for(
-        lambda: user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[0], 60, what="the right is known"
-    )
+    wait_for(lambda: user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[0], what="the right is known")
     (container,) = user.stored(name, "pods")["spec"]["containers"]
     assert container["env"] == [{"name": "DATA", "value": "/data"}]
 
@@ -158,7 +156,7 @@ def test_objects_that_pods_need_must_exist(user: User, controlplane: ControlPlan
         "spec": {"hard": {"requests.cpu": "20"}},
     }
     ClusterObjects(controlplane.client).apply(quota)
-    wait_for(lambda: not user.create(document, dry_run=True)[0], 30, what="the quota is known")
+    wait_for(lambda: not user.create(document, dry_run=True)[0], what="the quota is known")
     _, output = user.create(document, dry_run=True)
     text = "the pods need 32 requests.cpu at the same time, but ResourceQuota small"
     controlplane.client.delete(f"/api/v1/namespaces/{user.namespace}/resourcequotas/small")

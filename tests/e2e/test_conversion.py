@@ -33,7 +33,7 @@ def private(
         on_path(package(folder / "crew", "tests.versions:CREW")),
         PrivateWebhook(controlplane, folder, kinds=[CREW]) as private,
     ):
-        wait_for(lambda: _established(controlplane), 60, what="the CRD")
+        wait_for(lambda: _established(controlplane), what="the CRD")
         yield private
     controlplane.client.delete(CRD)
 
@@ -55,14 +55,21 @@ def _read(user: User, name: str, version: str) -> Any:
     return answer if status == 200 else answer["message"]
 
 
-def _store_in(plane: ControlPlane, version: str) -> None:
-    """Make a version the storage version."""
-    status, crd = plane.client.get(CRD)
-    assert status == 200
-    versions = copy.deepcopy(crd["spec"]["versions"])
+def store_in(plane: ControlPlane, name: str, version: str) -> None:
+    """Make another version the storage version of a CRD, and wait until the API server follows."""
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    plural, _, group = name.partition(".")
+
+    def followed() -> str:
+        """Return what stands for the storage version in discovery; until it changes, objects are stored in the former."""
+        resources = plane.client.get(f"/apis/{group}/v1")[1]["resources"]
+        return next(str(each["storageVersionHash"]) for each in resources if each["name"] == plural)
+
+    before, versions = followed(), copy.deepcopy(plane.client.get(path)[1]["spec"]["versions"])
     for each in versions:
         each["storage"] = each["name"] == version
-    assert plane.client.patch(CRD, {"spec": {"versions": versions}})[0] == 200
+    assert plane.client.patch(path, {"spec": {"versions": versions}})[0] == 200
+    wait_for(lambda: followed() != before, what=f"objects are stored in {version}")
 
 
 def _migrate(plane: ControlPlane, *names: str) -> Result:
@@ -114,15 +121,14 @@ def test_a_list_with_an_object_without_equivalent_names_it(user: User) -> None:
 def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
     user: User, private: PrivateWebhook, controlplane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _store_in(controlplane, "v1alpha1")
-    # The API server notices the new storage version after a moment: until then, it stores in the former.
-    wait_for(lambda: _versions(controlplane) == ["v1", "v1alpha1"], 30, what="both stored versions")
+    store_in(controlplane, CREWS, "v1alpha1")
+    assert _versions(controlplane) == ["v1", "v1alpha1"]
     names = [f"stored-{index:02}" for index in range(30)]
     assert user.kubectl("delete", CREWS, "--all")[0]
     for name in names:
         done, output = user.create(older(name=name))
         assert done, output
-    _store_in(controlplane, "v1")
+    store_in(controlplane, CREWS, "v1")
     monkeypatch.setattr("jobgate.cluster.migration._STEP", 10)
 
     annotation = asyncio.run(_interrupted(controlplane.kubeconfig))
@@ -145,6 +151,8 @@ def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
         assert "conversion webhook" in _read(user, names[0], "v1alpha1")
     finally:
         private.use()
+    # The API server notices the new address of the server after a moment.
+    wait_for(lambda: not isinstance(_read(user, names[0], "v1alpha1"), str), what="the server is asked again")
     assert _read(user, names[0], "v1alpha1")["spec"]["workers"] == 2
 
 

@@ -1,6 +1,5 @@
 """The kind of the tutorial without tasks on a real API server: denials, look-ups, both versions, migration, audit."""
 
-import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from jobgate.cli import main
 from tests.corpus import announced, holds
 from tests.e2e.cluster import User
 from tests.e2e.private import PrivateWebhook, on_path, package
+from tests.e2e.test_conversion import store_in
 from tests.jobs.test_without_tasks import ZONE
 from tests.kinds.tutorials import Tutorial
 
@@ -110,7 +110,7 @@ def test_a_new_class_is_known_without_a_restart(user: User, controlplane: Contro
     new = {**_read("classes.yaml")["items"][0], "metadata": {"name": "new"}}
     ClusterObjects(controlplane.client).apply(new)
     try:
-        wait_for(lambda: user.apply(written)[0], 30, what="the new class to be known")
+        wait_for(lambda: user.apply(written)[0], what="the new class to be known")
     finally:
         controlplane.client.delete("/apis/storage.k8s.io/v1/storageclasses/new")
     # The class is gone, and the stored database still changes.
@@ -146,7 +146,7 @@ def test_objects_that_were_stored_before_are_audited_and_migrated(
     bad["spec"] |= {"version": "9.6"}
     private.uninstall_configurations()
     try:
-        wait_for(lambda: user.apply(bad)[0], 30, what="the webhooks to be gone")
+        wait_for(lambda: user.apply(bad)[0], what="the webhooks to be gone")
     finally:
         private.install()
     audit = _command(controlplane, "audit", "--namespace", user.namespace)
@@ -154,19 +154,12 @@ def test_objects_that_were_stored_before_are_audited_and_migrated(
     # What is stored already blocks no other change.
     done, output = user.patch("orders", {"spec": {"backups": {"schedule": "0 3 * * *"}}}, NAME)
     assert done, output
-    _store_in(controlplane, "v1alpha1")
-    wait_for(lambda: _stored_in(controlplane) == {"v1", "v1alpha1"}, 30, what="both stored versions")
-    _store_in(controlplane, "v1")
+    store_in(controlplane, NAME, "v1alpha1")
+    assert _stored_in(controlplane) == {"v1", "v1alpha1"}
+    store_in(controlplane, NAME, "v1")
     migrated = _command(controlplane, "migrate", NAME)
     assert (migrated.exit_code, _stored_in(controlplane)) == (0, {"v1"}), migrated.output
 
 
 def _stored_in(plane: ControlPlane) -> set[str]:
     return set(plane.client.get(CRD)[1]["status"]["storedVersions"])
-
-
-def _store_in(plane: ControlPlane, version: str) -> None:
-    versions = copy.deepcopy(plane.client.get(CRD)[1]["spec"]["versions"])
-    for each in versions:
-        each["storage"] = each["name"] == version
-    assert plane.client.patch(CRD, {"spec": {"versions": versions}})[0] == 200

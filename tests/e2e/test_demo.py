@@ -45,7 +45,7 @@ def demo(whole_assets: WholeAssets, tmp_path: Path) -> Iterator[tuple[subprocess
         process = subprocess.Popen([sys.executable, "-m", "examples.demo"], stdout=file, stderr=file)
     yield process, output
     process.terminate()
-    process.wait(60)
+    process.wait(WAIT)
 
 
 @pytest.mark.needs(*NEEDS, "/usr/bin/python3", root=True)
@@ -67,17 +67,17 @@ def test_the_users_own_job_runs_in_the_cluster_that_the_demo_leaves(
         command = [str(whole_assets.kubectl), *arguments]
         environment = {**os.environ, "KUBECONFIG": kubeconfig}
         return subprocess.run(
-            command, env=environment, input=input, text=True, check=True, capture_output=True, timeout=60
+            command, env=environment, input=input, text=True, check=True, capture_output=True, timeout=WAIT
         ).stdout
 
     kubectl("apply", "-f", "-", input=JOB)
-    kubectl("wait", "--for=jsonpath={.status.state.phase}=Completed", "jobs.batch.volcano.sh/mine", "--timeout=50s")
+    kubectl("wait", "--for=jsonpath={.status.state.phase}=Completed", "jobs.batch.volcano.sh/mine", "--timeout=120s")
     names = kubectl("get", "pods", "-l", "jobgate.dev/job=mine", "-o", "name").split()
     assert sorted(kubectl("logs", name) for name in names) == ["I am 0\n", "I am 1\n"]
     (command,) = re.findall(r"^  (\S+ console .*)", text, re.MULTILINE)
     assert {"gang", "policies"} < denied_reviews(command)
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 0
+    assert process.wait(WAIT) == 0
 
 
 def denied_reviews(command: str) -> set[str]:
@@ -88,12 +88,12 @@ def denied_reviews(command: str) -> set[str]:
         request = Request(f"{origin}/api/reviews", headers={"Authorization": f"Bearer {token}"})
 
         def denied() -> set[str]:
-            with urlopen(request, timeout=10) as answer:
+            with urlopen(request, timeout=30) as answer:
                 items = json.loads(answer.read())["items"]
             return {review["name"] for review in items if review["verdict"] == "denied"}
 
         try:
-            return wait_for(denied, 30, what="the console to show denied jobs")
+            return wait_for(denied, what="the console to show denied jobs")
         finally:
             stop(console)
 

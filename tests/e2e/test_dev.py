@@ -24,7 +24,7 @@ GOOD: dict[str, Any] = {"apiVersion": "example.com/v1alpha1", "kind": "Bucket", 
 GOOD["spec"] = {"region": "north", "minimum": 2}
 BAD = {**GOOD, "metadata": {"name": "bad"}, "spec": {**GOOD["spec"], "maximum": 1}}
 FAULT = "must be at least spec.minimum, 2"
-WAIT = 90.0
+WAIT = 120.0
 
 
 class Session:
@@ -36,8 +36,8 @@ class Session:
         self.rules = folder / "bucket" / "rules.py"
         self.process: subprocess.Popen[bytes] | None = None
         self.flags = list[str]()
-        with reserve_port() as reserved:
-            self.port = reserved.getsockname()[1]
+        self.reserved = reserve_port()
+        self.port = self.reserved.getsockname()[1]
         jobgate("new", "kind", "Bucket", "--no-tasks", "--directory", str(folder))
         info = folder / "bucket-0.1.0.dist-info"
         info.mkdir()
@@ -115,9 +115,10 @@ ALL = ["customresourcedefinition", "mutatingwebhookconfiguration", "validatingwe
 @pytest.fixture
 def session(controlplane: ControlPlane, tmp_path: Path) -> Iterator[Session]:
     session = Session(controlplane, tmp_path / "package")
-    yield session
-    if session.process is not None:
-        session.end(signal.SIGTERM)
+    with session.reserved:
+        yield session
+        if session.process is not None:
+            session.end(signal.SIGTERM)
     for resource in ALL:
         name = CRD if resource == ALL[0] else NAME
         controlplane.kubectl("delete", resource, name, "--ignore-not-found")
@@ -294,4 +295,5 @@ def test_a_crd_that_is_left_needs_no_conversion(controlplane: ControlPlane, tmp_
     finally:
         if session.process is not None:
             session.end(signal.SIGTERM)
+        session.reserved.close()
         controlplane.kubectl("delete", "crd", crd, "--ignore-not-found")

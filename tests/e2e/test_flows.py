@@ -26,17 +26,21 @@ FLOW, VOLCANO = "flow.volcano.sh/v1alpha1", "batch.volcano.sh/v1alpha1"
 DIAMOND = (flow("a"), flow("b", "a"), flow("c", "a"), flow("d", "b", "c"))
 
 
+#: Waits until `let_go` creates this file in the pod's folder, which is mounted at /mnt.
+WAITS = "until [ -e /mnt/go ]; do sleep 0.1; done"
+
+
 @pytest.fixture(scope="module", autouse=True)
-def process(
+def node(
     whole_controlplane: WholeControlPlane, running_webhook: InstalledWebhook, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """The runner, and a node whose pods are processes."""
+) -> Iterator[ProcessNode]:
+    """A node whose pods are processes, and the runner."""
     try:
         with (
-            ProcessNode(whole_controlplane, "flows", tmp_path_factory.mktemp("node")),
+            ProcessNode(whole_controlplane, "flows", tmp_path_factory.mktemp("node")) as node,
             runner(whole_controlplane, tmp_path_factory.mktemp("runner") / "log"),
         ):
-            yield
+            yield node
     except MissingError as error:
         lacking(f"{error}: run the tests where namespaces are allowed")
 
@@ -72,38 +76,58 @@ def reaches(space: Space, phase: str) -> dict[str, Any]:
     return status(space)
 
 
+def running(space: Space) -> set[str]:
+    """The Jobs of the flow that run."""
+    return {each["name"] for each in status(space).get("jobStatusList") or () if each.get("state") == "Running"}
+
+
+def let_go(node: ProcessNode, space: Space, *names: str) -> None:
+    """Wait until exactly these Jobs of the flow run, at the same time, and let them end."""
+    wait_for(lambda: running(space) == set(names), WAIT, what=f"{names} run")
+    for name in names:
+        (folder,) = node.folder.glob(f"{space.name}.{name}-main-*")
+        (folder / "go").touch()
+
+
 def times(status: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """When each Job was created, and ended."""
     return {each["name"]: (each["startTimestamp"], each["endTimestamp"]) for each in status["jobStatusList"]}
 
 
-def test_a_diamond_runs_in_order_to_its_end_and_its_jobs_are_deleted(space: Space) -> None:
+def events(space: Space) -> set[str]:
+    """The reasons of Events of the flow."""
+    return {event["reason"] for event in space.items("events") if event["involvedObject"]["kind"] == "JobFlow"}
+
+
+def test_a_diamond_runs_in_order_to_its_end_and_its_jobs_are_deleted(node: ProcessNode, space: Space) -> None:
     for name in "abcd":
-        template(space, name, "sleep 1.5")
+        template(space, name, WAITS)
     space.create("jobflows", jobflow(*DIAMOND, jobRetainPolicy="delete"), FLOW)
+    let_go(node, space, "train-a")
+    let_go(node, space, "train-b", "train-c")
+    let_go(node, space, "train-d")
     ended = reaches(space, "Succeed")
     assert sorted(ended["completedJobs"]) == [f"train-{name}" for name in "abcd"]
     of = times(ended)
     assert of["train-a"][1] <= min(of["train-b"][0], of["train-c"][0])
     assert max(of["train-b"][1], of["train-c"][1]) <= of["train-d"][0]
-    assert max(of["train-b"][0], of["train-c"][0]) < min(of["train-b"][1], of["train-c"][1])  # at the same time
     assert [each["state"] for each in ended["jobStatusList"][0]["runningHistories"]][-2:] == ["Running", "Completed"]
     wait_for(lambda: space.names("jobs", VOLCANO) == [], WAIT, what="the Jobs are deleted")
     assert sorted(status(space)["completedJobs"]) == [f"train-{name}" for name in "abcd"]
 
 
-def test_a_job_that_fails_ends_its_flow_and_others_run_on(space: Space) -> None:
+def test_a_job_that_fails_ends_its_flow_and_others_run_on(node: ProcessNode, space: Space) -> None:
     for name in "acd":
-        template(space, name, "sleep 4" if name == "c" else "exit 0")
+        template(space, name, WAITS if name == "c" else "exit 0")
     template(space, "b", "exit 3")
     space.create("jobflows", jobflow(*DIAMOND), FLOW)
     failed = reaches(space, "Failed")
     assert failed["failedJobs"] == ["train-b"]
     assert failed["state"]["message"] == "train-b failed: no more Jobs are created"
+    let_go(node, space, "train-c")
     wait_for(lambda: "train-c" in status(space).get("completedJobs", ()), WAIT, what="train-c runs to its end")
     assert space.names("jobs", VOLCANO) == ["train-a", "train-b", "train-c"]
-    events = {event["reason"] for event in space.items("events") if event["involvedObject"]["kind"] == "JobFlow"}
-    assert events == {"Pending", "Created", "Running", "Failed"}
+    wait_for(lambda: events(space) == {"Pending", "Created", "Running", "Failed"}, WAIT, what="Events say so")
 
 
 def test_a_template_may_be_created_later_and_a_denial_is_shown_until_it_is_corrected(space: Space) -> None:
@@ -113,8 +137,8 @@ def test_a_template_may_be_created_later_and_a_denial_is_shown_until_it_is_corre
     template(space, "a")
     template(space, "b")
     reaches(space, "Succeed")
-    listed = space.get("jobtemplates", "a", FLOW)["status"]
-    assert listed == {"jobDependsOnList": ["train-a"]}
+    listed = {"jobDependsOnList": ["train-a"]}
+    wait_for(lambda: space.get("jobtemplates", "a", FLOW).get("status") == listed, WAIT, what="its Jobs are listed")
 
 
 def test_a_denial_is_shown_until_the_template_is_corrected(space: Space) -> None:
@@ -128,6 +152,7 @@ def test_a_denial_is_shown_until_the_template_is_corrected(space: Space) -> None
     denied = "Job train-a cannot be created: admission webhook"
     wait_for(lambda: denied in str(status(space).get("state")), WAIT, what="the status shows the denial")
     assert "cannot use Prerequisite" in status(space)["state"]["message"]
+    wait_for(lambda: events(space) & {"Pending", "CannotCreateJob"}, WAIT, what="an Event says so")
     time.sleep(3)
     counts = [event["count"] for event in space.items("events") if event["reason"] in {"Pending", "CannotCreateJob"}]
     assert counts == [1]

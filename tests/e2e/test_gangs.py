@@ -140,6 +140,7 @@ def test_two_torchjobs_do_not_hold_the_room_that_both_wait_for(plane: WholeContr
     wait_for(lambda: len(bound(space)) == 2, WAIT, what="a whole job runs")
     (owner,) = {host.partition("-")[0] for host in bound(space)}
     first, second = sorted(runs, key=lambda run: run.name != owner)
+    first.until("Running")
     for pod in first.pods().values():
         end_pod(space.api, space.name, pod["metadata"]["name"])
     first.until("Succeeded")

@@ -1,6 +1,5 @@
 """PodGroups: who creates them, and what happens while their CRD is gone."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.ownership import MANAGED_BY
+from tests.e2e.changes import recorded
 from tests.e2e.test_runner import WAIT, Run, dijob, task
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -32,6 +32,7 @@ CRD = {
         "versions": [{"name": "v1alpha1", "served": True, "storage": True, "schema": SCHEMA}],
     },
 }
+LAST = {"apiVersion": GROUP, "kind": "PodGroup", "metadata": {"name": "last"}}
 
 
 @pytest.fixture(scope="module")
@@ -97,15 +98,13 @@ def test_only_the_runner_creates_the_groups_of_its_jobs(
     with (
         controller(whole_controlplane, tmp_path, [*RUN, *settings]),
         runner(whole_controlplane, tmp_path / "log", settings, queueing="coscheduling"),
+        recorded(whole_controlplane, space.path("podgroups", group=GROUP), LAST) as changes,
     ):
-        version = whole_api.get(f"/apis/{GROUP}/podgroups")[1]["metadata"]["resourceVersion"]
         jobs = [gang(f"gang-{number}") for number in range(5)]
         runs = [Run(space, {**job, "spec": {**job["spec"], "minAvailable": 2}}) for job in jobs]
         for run in runs:
             run.until("Running")
-    path = f"/apis/{GROUP}/podgroups?watch=1&resourceVersion={version}&timeoutSeconds=1"
-    events = [*map(json.loads, whole_controlplane.kubectl("get", "--raw", path).stdout.splitlines())]
-    # The group of a job that has ended is deleted.
-    changes = [event for event in events if event["type"] != "DELETED"]
-    written = [(event["type"], event["object"]["metadata"]["labels"][MANAGED_BY[0]]) for event in changes]
+        # The group of a job that has ended is deleted.
+        seen = [(change, group) for change, group in changes() if change != "DELETED"]
+    written = [(change, group["metadata"]["labels"][MANAGED_BY[0]]) for change, group in seen]
     assert written == [("ADDED", "jobgate-runner")] * len(runs)

@@ -26,7 +26,7 @@ from controlplane.whole import WholeControlPlane, has_account
 from tests.e2e.test_runner import Run, dijob
 from tests.missing import lacking
 
-WAIT = 60.0
+WAIT = 120.0
 CURL = "/usr/bin/curl"
 TOKEN = '"$DI_SERVER_TOKEN_FILE"'
 pytestmark = pytest.mark.needs(*NEEDS, CURL, root=True)
@@ -81,7 +81,7 @@ def accept(listens: socket.socket, port: int) -> None:
 
 def forward(incoming: socket.socket, port: int) -> None:
     """Forward a connection in both directions, and close it when both have ended."""
-    with incoming, socket.create_connection(("127.0.0.1", port)) as outgoing:
+    with suppress(ConnectionRefusedError), incoming, socket.create_connection(("127.0.0.1", port)) as outgoing:
         back = threading.Thread(target=copy, args=(outgoing, incoming))
         back.start()
         copy(incoming, outgoing)
@@ -105,14 +105,20 @@ def node(
     folder = tmp_path_factory.mktemp("jobserver")
     names = ["--service=jobgate-di-server", f"--extra-name={NODE_ADDRESS}", "--days=3650"]
     jobgate("certs", "issue", "--dir", str(folder / "tls"), *names)
-    with closing(reserve_port()) as reserved:
-        port = reserved.getsockname()[1]
-    settings = [f"--di-server-url=https://{NODE_ADDRESS}:{port}", f"--di-server-tls={folder / 'tls'}"]
     try:
         with (
+            reserve_port() as reserved,
             ProcessNode(whole_controlplane, "jobserver", folder / "node") as found,
-            forwarded(found._network, port),
-            runner(whole_controlplane, folder / "runner.log", [*settings, f"--di-server-port={port}"]),
+            forwarded(found._network, port := reserved.getsockname()[1]),
+            runner(
+                whole_controlplane,
+                folder / "runner.log",
+                [
+                    f"--di-server-url=https://{NODE_ADDRESS}:{port}",
+                    f"--di-server-tls={folder / 'tls'}",
+                    f"--di-server-port={port}",
+                ],
+            ),
         ):
             yield found
             assert found.failure is None

@@ -82,9 +82,10 @@ def test_status_and_event_say_which_quota_is_short(space: Space) -> None:
     )
     short += "insufficient unused quota for pods in flavor default, 2 more needed"
     # Its pods must have waited for 4 s, and are then looked at every 10 s.
-    kueue.until(lambda: short in str(run.status), 15, "the status says so")
-    events = [event["message"] for event in space.items("events") if event["reason"] == "PodsWait"]
-    assert short in str(events)
+    kueue.until(lambda: short in str(run.status), WAIT, "the status says so")
+    reported = {("PodsWait", True)}
+    kueue.until(lambda: reported <= {(event["reason"], short in event["message"]) for event in space.items("events")},
+                WAIT, "so does an Event")  # fmt: skip
     deletes(first)
     kueue.until(lambda: "Running" in holding(run.status), WAIT, "it runs")
     assert short not in run.status["conditions"][-1]["message"]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -27,6 +28,8 @@ FLAGS: Any = {
     "apiserver_flags": ["--default-unreachable-toleration-seconds=1"],
     "manager_flags": ["--node-monitor-grace-period=8s", "--node-monitor-period=1s"],
 }
+#: Kubernetes and the runner together would let a deleted pod go only after 13 seconds.
+AT_ONCE = timedelta(seconds=10)
 SHARED = {"name": "shared", "nfs": {"server": "files", "path": "/"}}
 COUNT = "trap '' TERM; while true; do echo still; sleep 0.2; done"
 
@@ -83,6 +86,11 @@ def pods(space: Space, run: Run) -> dict[str, tuple[str, bool]]:
     }
 
 
+def lost(space: Space) -> list[dict[str, Any]]:
+    """The Events about pods that were deleted because their node is lost."""
+    return [event for event in space.items("events") if event["reason"] == "LostPodDeleted"]
+
+
 def size(node: ProcessNode, space: Space, pod: str) -> int:
     """How much a pod has printed on a node."""
     return len(node.log(space.name, pod, "di-container"))
@@ -117,28 +125,30 @@ def test_pods_of_a_node_whose_kubelet_has_stopped_are_replaced_when_they_may(
     left.stop_kubelet()
 
     # Deleted by force: at once, whatever its volumes.
+    begun = datetime.now(UTC)
     plane.kubectl("--namespace", space.name, "delete", "pod", first["forced"], "--force", "--grace-period=0")
-    wait_for(
-        lambda: list(pods(space, runs["forced"]).values()) == [("right", False)], 8, every=0.1, what="it is replaced"
-    )
+    wait_for(lambda: list(pods(space, runs["forced"]).values()) == [("right", False)], WAIT, what="it is replaced")
+    (replacement,) = pods(space, runs["forced"])
+    created = space.get("pods", replacement)["metadata"]["creationTimestamp"]
+    assert datetime.fromisoformat(created) - begun < AT_ONCE
 
     # One that tolerates it stays, and its status says what it waits for.
-    wait_for(lambda: "node left does not respond" in str(stays.status["conditions"]), 15, what="the node is named")
+    wait_for(lambda: "node left does not respond" in str(stays.status["conditions"]), what="the node is named")
     assert stays.status["phase"] == "Running"
 
     # After the deadline: only the pod without a volume that its replacement can write to.
     wait_for(lambda: list(pods(space, runs["own"]).values()) == [("right", False)], WAIT, what="it is replaced")
     assert pods(space, runs["shares"]) == {first["shares"]: ("left", True)}
     waiting = "pod work-0: deleted, and has not ended: node left may be unreachable"
-    wait_for(lambda: waiting in str(runs["shares"].status["conditions"]), 15, what="the status names the node")
+    wait_for(lambda: waiting in str(runs["shares"].status["conditions"]), what="the status names the node")
     assert runs["shares"].status["phase"] == "Rescheduling"
-    (event,) = [event for event in space.items("events") if event["reason"] == "LostPodDeleted"]
+    (event,) = wait_for(lambda: lost(space), WAIT, what="an Event says so")
     assert event["involvedObject"]["name"] == "own"
     assert (
         event["message"] == f"pod {first['own']} is deleted by force: node left does not answer, and may still run it"
     )
     before = {name: size(left, space, pod) for name, pod in first.items()}
-    wait_for(lambda: all(size(left, space, pod) > before[name] for name, pod in first.items()), 10, what="all go on")
+    wait_for(lambda: all(size(left, space, pod) > before[name] for name, pod in first.items()), WAIT, what="all go on")
     assert pods(space, runs["shares"]) == {first["shares"]: ("left", True)}
 
     # With the taint of a node that is out of service.

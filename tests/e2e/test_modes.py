@@ -46,7 +46,7 @@ def test_in_deny_mode_an_invalid_job_is_rejected_until_its_namespace_opts_out(
     assert "Warning" not in output
     controlplane.kubectl("label", "namespace", namespace, "jobgate.dev/admission=disabled")
     # The label takes effect a moment later.
-    wait_for(lambda: user.apply(TWICE)[0], timeout=60, what="the namespace has opted out")
+    wait_for(lambda: user.apply(TWICE)[0], what="the namespace has opted out")
     done, output = user.apply(TWICE | {"metadata": {"name": "again"}})
     assert done, output
     assert "Warning" not in output
@@ -56,10 +56,10 @@ class Outage(PrivateWebhook):
     """An installation for one namespace, without a server."""
 
     def begin(self) -> None:
-        """Choose a port without a server, and issue a CA."""
+        """Reserve a port without a server, and issue a CA."""
         jobgate("certs", "issue", "--dir", str(self.folder))
-        with reserve_port() as reserved:
-            self.port = reserved.getsockname()[1]
+        self._reserved = [reserve_port()]
+        self.port = self._reserved[0].getsockname()[1]
 
     def passed_over(self) -> float:
         """Return the API server's count of failed webhook calls for DIJobs that were ignored."""
@@ -70,13 +70,16 @@ class Outage(PrivateWebhook):
 
 
 @pytest.fixture(scope="module")
-def outage(webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Outage:
+def outage(
+    webhook: InstalledWebhook, controlplane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Outage]:
     """A namespace without a webhook server."""
     assert webhook.port
     folder: Path = tmp_path_factory.mktemp("outage")
     outage = Outage(controlplane, folder)
     outage.begin()
-    return outage
+    yield outage
+    outage.stop()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +87,7 @@ def failing(outage: Outage) -> Iterator[User]:
     """A user in that namespace, with the default failure policy."""
     outage.install()
     user = User(outage.plane, outage.namespace)
-    wait_for(lambda: not user.create(SOUND, dry_run=True)[0], timeout=60, what="the server is called for")
+    wait_for(lambda: not user.create(SOUND, dry_run=True)[0], what="the server is called for")
     yield user
     outage.uninstall_configurations()
 
@@ -93,7 +96,7 @@ def failing(outage: Outage) -> Iterator[User]:
 def ignoring(failing: User, outage: Outage) -> User:
     """A user in that namespace, with the failure policy Ignore."""
     outage.install(failure_policy="Ignore")
-    wait_for(lambda: failing.create(SOUND, dry_run=True)[0], timeout=60, what="nobody waits for the server")
+    wait_for(lambda: failing.create(SOUND, dry_run=True)[0], what="nobody waits for the server")
     return failing
 
 

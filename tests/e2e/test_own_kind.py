@@ -50,7 +50,7 @@ def test_its_jobs_run_and_their_pods_have_the_variables_of_its_runner(
 
         assert plane.client.post(path, job)[0] == 201
         pods = f"/api/v1/namespaces/{namespace}/pods"
-        wait_for(lambda: len(items(pods)) == 3, 60, what="the pods")
+        wait_for(lambda: len(items(pods)) == 3, what="the pods")
         variables = [
             {each["name"]: each.get("value") for each in pod["spec"]["containers"][0]["env"]} for pod in items(pods)
         ]

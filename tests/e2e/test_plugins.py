@@ -239,7 +239,7 @@ def test_jobs_with_the_same_name_in_two_namespaces_share_nothing(whole_api: Clus
 
 def deferred(webhook: InstalledWebhook) -> float:
     """Return how many pods the webhook has deferred with 429."""
-    text = urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=10).read().decode()
+    text = urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=30).read().decode()
     return sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if 'verdict="later"' in line)
 
 

@@ -138,8 +138,8 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
     # A premature replacement would have room now. The write of a job triggers the runner.
     for run in runs:
         space.patch(run.plural, run.name, {"metadata": {"annotations": {"look": "again"}}}, run.version)
-    events = [event for event in space.items("events") if event["reason"] == "TaintManagerEviction"]
-    assert {event["involvedObject"]["name"] for event in events} == {pod["metadata"]["name"] for pod in pods()}
+    names = {pod["metadata"]["name"] for pod in pods()}
+    wait_for(lambda: evicted(space) == names, WAIT, what="Events say why")
     assert (active(), {pod["metadata"]["uid"] for pod in pods()}) == (first, old)
 
     # The taint that an administrator sets on a node that is shut down.
@@ -157,6 +157,12 @@ def test_pods_of_a_dead_node_are_replaced_once_and_no_job_is_lost(
             condition["type"] for condition in run.status.get("conditions", ()) if condition.get("status") == "True"
         }
         assert not states & {"Failed", "Succeeded"}, run.status
+
+
+def evicted(space: Space) -> set[str]:
+    """The pods that Kubernetes has evicted from a node with a taint, by their Events."""
+    events = space.items("events")
+    return {event["involvedObject"]["name"] for event in events if event["reason"] == "TaintManagerEviction"}
 
 
 def calls(api: ClusterApi, resource: str) -> float:
@@ -262,14 +268,18 @@ def hooked(kind: str, **plugins: Any) -> dict[str, Any]:
 
 
 def await_denial(space: Space, job: dict[str, Any]) -> None:
-    """Wait until a job is denied because its pods do not pass the level."""
+    """Wait until a job is denied only because its pods do not pass the level, so the webhook knows its items, too."""
     plural, version = RESOURCES[job["kind"]]
 
     def answer() -> str:
         body: dict[str, Any] = space.api.post(space.path(plural, group=version), job, {"dryRun": "All"})[1]
         return json.dumps(body.get("details", ""))
 
-    wait_for(lambda: "restricted" in answer(), WAIT, what="the webhook knows the level")
+    def known() -> bool:
+        text = answer()
+        return "restricted" in text and "UnknownReference" not in text
+
+    wait_for(known, WAIT, what="the webhook knows the level and the items")
 
 
 SSH = ["--ssh-key-file-path=/home/trainer/.ssh"]

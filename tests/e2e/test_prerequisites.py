@@ -19,7 +19,7 @@ from jobgate.cli import main
 from jobgate.prerequisites.reference import ANNOTATION, RECORD, read_record
 from tests.e2e.cluster import User
 
-WAIT = 60.0
+WAIT = 120.0
 ITEMS = Path("examples/prerequisites")
 CLUSTER_ITEMS, LOCAL_ITEMS = "clusterprerequisites.jobgate.dev", "prerequisites.jobgate.dev"
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"

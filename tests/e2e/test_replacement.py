@@ -1,7 +1,7 @@
 """Which pods Kubernetes replaces for the runner, and how soon."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from tests.e2e.test_runner import Run, dijob, task
+
+#: Seconds within which the runner has a pod replaced, on a busy machine; less than the Job controller waits.
+AT_ONCE = 8
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,8 +54,8 @@ def test_a_failed_pod_is_replaced_at_once_and_in_a_crash_loop_after_a_delay(spac
     delays = [(created(after) - ended(before)).total_seconds() for before, after in pairwise(pods)]
     assert len(delays) == run.status["restarts"] == 2
     # Times are in whole seconds. Without the runner, the Job controller waits 10 and 20 seconds.
-    assert delays[0] <= 6
-    assert 9 <= delays[1] <= 16
+    assert delays[0] <= AT_ONCE
+    assert 9 <= delays[1] <= 10 + AT_ONCE
 
 
 def test_an_evicted_pod_is_replaced_at_once_and_is_no_failure(space: Space) -> None:
@@ -61,8 +64,10 @@ def test_an_evicted_pod_is_replaced_at_once_and_is_no_failure(space: Space) -> N
     (pod,) = space.items("pods")
     name = pod["metadata"]["name"]
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    begun = datetime.now(UTC)
     assert space.api.post(f"{space.path('pods', name)}/eviction", eviction)[0] == 201
-    wait_for(lambda: space.names("pods") not in ([name], []), 6, every=0.2, what="another pod runs")
+    wait_for(lambda: space.names("pods") not in ([name], []), every=0.2, what="another pod runs")
+    assert (max(map(created, space.items("pods"))) - begun).total_seconds() <= AT_ONCE
     run.until("Running")
     assert run.status["restarts"] == 0
 

@@ -20,7 +20,7 @@ from jobgate.prerequisites.reference import ANNOTATION
 from tests.corpus import ROOT, jobs
 from tests.e2e.cluster import User
 
-WAIT = 60.0
+WAIT = 120.0
 ITEM = "secret-of-alice"
 NAMED = f"ClusterPrerequisite/{ITEM}"
 VARIABLE = "FROM_THE_ITEM"
@@ -105,7 +105,7 @@ def minimal(kind: str, name: str) -> dict[str, Any]:
 
 def reviews(webhook: InstalledWebhook, kind: str) -> float:
     """Return how many reviews of a kind the API server has requested."""
-    with urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=5) as answer:
+    with urlopen(f"http://127.0.0.1:{webhook.health_port}/metrics", timeout=30) as answer:
         lines = answer.read().decode().splitlines()
     sample = f'jobgate_reviews_total{{kind="{KINDS[kind].qualified_plural}",'
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(sample))

@@ -1,6 +1,5 @@
 """The runner on a whole control plane, with Kubernetes' own Job controller."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from controlplane.client import ClusterApi
+from controlplane.client import Answer, ClusterApi
 from controlplane.fixtures import open_namespace
 from controlplane.runner import runner
 from controlplane.simulation import end_pod, ends
@@ -18,6 +17,7 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
+from tests.e2e.changes import recorded
 from tests.operators.conftest import env_of
 from tests.runner.test_rendering import ORACLES
 from tests.runner.world import holding
@@ -164,23 +164,27 @@ class Ran(Run):
         for name in set(re.findall(r"'serviceAccountName': '([^']+)'", str(job))):
             space.create("serviceaccounts", {"metadata": {"name": name}})
         super().__init__(space, job)
-        # The tasks of some examples do not all run at the same time.
         self.seen: dict[str, dict[str, Any]] = {}
 
     def ended(self) -> bool:
-        """Record its pods, and return whether it has succeeded."""
-        self.seen.update(self.pods())
+        """Whether it has succeeded."""
         is_vcjob = self.written["kind"] == "Job"
         return self.phase == "Completed" if is_vcjob else "Succeeded" in holding(self.status)
 
 
 @pytest.fixture(scope="module")
-def ran(whole_api: ClusterApi, process: None) -> Iterator[Mapping[Path, Ran]]:
+def ran(whole_controlplane: WholeControlPlane, whole_api: ClusterApi, process: None) -> Iterator[Mapping[Path, Ran]]:
     """The examples, each in its own namespace; they run at the same time, because each takes some seconds."""
-    runs = {path: Ran(Space(whole_api, open_namespace(whole_api)), path) for path in EXAMPLES}
-    # If an example does not end, its own test fails.
-    with suppress(TimeoutError):
-        wait_for(lambda: {run.ended() for run in runs.values()} == {True}, WAIT, every=0.3)
+    spaces = {path: Space(whole_api, open_namespace(whole_api)) for path in EXAMPLES}
+    home = next(iter(spaces.values())).path("pods")
+    with recorded(whole_controlplane, "/api/v1/pods", home=home) as changes:
+        runs = {path: Ran(space, path) for path, space in spaces.items()}
+        # If an example does not end, its own test fails.
+        with suppress(TimeoutError):
+            wait_for(lambda: {run.ended() for run in runs.values()} == {True}, WAIT, every=0.3)
+        running = [pod for _, pod in changes() if pod["status"]["phase"] == "Running"]
+    for run in runs.values():
+        run.seen = {pod["spec"]["hostname"]: pod for pod in running if pod["metadata"]["namespace"] == run.space.name}
     yield runs
     for run in runs.values():
         whole_api.delete(f"/api/v1/namespaces/{run.space.name}")
@@ -209,32 +213,25 @@ def own(job: dict[str, Any]) -> dict[str, str]:
 def test_kubectl_waits_for_a_job(space: Space, whole_controlplane: WholeControlPlane) -> None:
     Run(space, dijob("short", task("work", 2, ends(0, "1s"))))
     whole_controlplane.kubectl(
-        "wait", "--for=condition=Succeeded", "dijobs/short", "--namespace", space.name, "--timeout=60s"
+        "wait", "--for=condition=Succeeded", "dijobs/short", "--namespace", space.name, "--timeout=120s"
     )
 
 
-def test_tasks_start_in_the_order_of_their_dependencies(space: Space) -> None:
+def test_tasks_start_in_the_order_of_their_dependencies(space: Space, whole_controlplane: WholeControlPlane) -> None:
     order = {"b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}
-    revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
-    run = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
-    run.until_pods(*(f"dag-{name}-0" for name in "abcde"))
+    with recorded(whole_controlplane, space.path("pods")) as changes:
+        run = Run(space, dijob("dag", *(task(name, dependsOn={"name": order.get(name, [])}) for name in "edcba")))
+        run.until_pods(*(f"dag-{name}-0" for name in "abcde"))
+        seen = changes()
     created: dict[str, int] = {}
     running: dict[str, int] = {}
-    for place, (change, pod) in enumerate(changes(space, "pods", revision)):
+    for place, (change, pod) in enumerate(seen):
         name = pod["metadata"]["labels"]["jobgate.dev/task"]
         if change == "ADDED":
             created[name] = place
         elif pod["status"]["phase"] == "Running":
             running.setdefault(name, place)
     assert all(running[before] < created[after] for after, earlier in order.items() for before in earlier)
-
-
-def changes(space: Space, resource: str, revision: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the watch events since a revision, in order: ADDED, MODIFIED or DELETED, and the object."""
-    # Past events are sent at once; the watch waits one second for more.
-    watch = {"watch": "1", "resourceVersion": revision, "timeoutSeconds": "1"}
-    lines: str = space.api.get(space.path(resource), watch)[1]["text"]
-    return [(event["type"], event["object"]) for event in map(json.loads, lines.splitlines())]
 
 
 def test_a_job_is_suspended_and_resumed(space: Space) -> None:
@@ -295,13 +292,17 @@ def test_workers_are_scaled_between_their_bounds(space: Space, whole_controlplan
     scale = space.api.get(path)[1]
     selected = space.api.get(space.path("pods"), {"labelSelector": scale["status"]["selector"]})[1]["items"]
     assert {pod["spec"]["hostname"] for pod in selected} == set(hosts[1:3])
-    # An autoscaler writes the whole object.
-    status, answer = space.api.put(path, {**scale, "spec": {"replicas": 9}})
-    assert (status, [cause["field"] for cause in answer["details"]["causes"]]) == (
-        422,
-        ["spec.torchTaskSpecs[Worker].numTasks"],
-    )
-    assert space.api.put(path, {**scale, "spec": {"replicas": 4}})[0] == 200
+
+    def autoscaled(replicas: int) -> Answer | None:
+        """Write the whole object, as an autoscaler does; return None if the runner has written meanwhile."""
+        answer = space.api.put(path, {**space.api.get(path)[1], "spec": {"replicas": replicas}})
+        return None if answer[0] == 409 else answer
+
+    answer = wait_for(lambda: autoscaled(9), WAIT, what="an answer")
+    assert answer is not None
+    causes = [cause["field"] for cause in answer[1]["details"]["causes"]]
+    assert (answer[0], causes) == (422, ["spec.torchTaskSpecs[Worker].numTasks"])
+    assert wait_for(lambda: autoscaled(4), WAIT, what="an answer")[0] == 200  # type: ignore[index]
     run.until_pods(*hosts)
     assert before < {pod["metadata"]["uid"] for pod in run.pods().values()}
     place = ("--namespace", space.name)

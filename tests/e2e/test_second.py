@@ -34,7 +34,7 @@ KIND = "dijobs.diengine.opendilab.org"
 HOME = "jobgate.dev/installation-namespace"
 BAD = job(task("learner", name="a"), task("learner", name="b"), name="two-learners")
 DENIED = "Duplicate value"
-WAIT = 60.0
+WAIT = 120.0
 
 
 class Installed(InstalledWebhook):

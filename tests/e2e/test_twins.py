@@ -28,7 +28,6 @@ def plane(controlplane: ControlPlane, webhook: InstalledWebhook) -> ControlPlane
     faulty = {kind.kind: (kind, job) for kind, job in denied}
     wait_for(
         lambda: all(created(controlplane, *each, name)[0] == 422 for each in faulty.values() for name in NAMESPACES),
-        60,
         what="the API server to follow the policies",
     )
     return controlplane

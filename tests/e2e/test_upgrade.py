@@ -65,7 +65,7 @@ def user(
         installed.kinds = (NEWER,)
         with on_path(package(folder / "newer", "tests.e2e.trial:NEWER")):
             installed.start()
-            wait_for(lambda: user.apply(job("newer-words", minSuccess=1))[0], 60.0, every=0.5)
+            wait_for(lambda: user.apply(job("newer-words", minSuccess=1))[0], every=0.5)
             yield user
     controlplane.client.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{TRIAL}")
 
@@ -136,4 +136,4 @@ def test_a_stored_job_that_breaks_a_newer_rule_can_be_changed_and_deleted(user: 
     assert user.delete(name, TRIAL)[0]
     done, output = user.patch(name, {"metadata": {"finalizers": None}}, TRIAL)
     assert done, output
-    wait_for(lambda: not user.has(name, TRIAL), 30.0)
+    wait_for(lambda: not user.has(name, TRIAL))

@@ -26,8 +26,7 @@ from controlplane.runner import install as install_runner
 from controlplane.waiting import wait_for
 from controlplane.webhook import COMMAND, InstalledWebhook, environment, jobgate, stop
 
-START = 90.0
-WAIT = 60.0
+START = WAIT = 120.0
 #: Seconds between two readiness checks of replicas.
 READINESS_PERIOD = 0.2
 
@@ -77,7 +76,7 @@ class Program:
     def ask(self, path: str) -> str:
         """Return the response of its health port; empty if there is no response, or another code than 200."""
         try:
-            with urlopen(f"http://127.0.0.1:{self.port()}/{path}", timeout=2) as answer:
+            with urlopen(f"http://127.0.0.1:{self.port()}/{path}", timeout=15) as answer:
                 return str(answer.read().decode())
         except HTTPError as error:
             error.close()
@@ -217,7 +216,7 @@ class Installation(InstalledWebhook):
         self.rotate()
         wait_for(lambda: self.service.ready() == len(self.service.replicas), START, what="the replicas are ready")
 
-    def _serve(self, port: int = 0) -> None:
+    def _serve(self) -> None:
         started = [self.replica() for _ in range(2)]
         wait_for(lambda: all(replica.port("port") for replica in started), START, what="the replicas listen")
 

@@ -13,7 +13,8 @@ from controlplane.faulty import Call, Fault, FaultyProxy
 from controlplane.simulation import ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
-from tests.e2e.test_runner import Run, changes, dijob, task
+from tests.e2e.changes import recorded
+from tests.e2e.test_runner import Run, dijob, task
 from tests.faults.cluster import START, WAIT, Installation, Program, running, shown
 
 #: How long each lasts at least, in seconds, and how often it is met at least.
@@ -77,12 +78,17 @@ FAULTS = {
 def test_jobs_go_on_while_the_api_server_fails(installation: Installation, space: Space) -> None:
     with through_proxies(installation) as (proxies, programs):
         for fault in FAULTS:
-            _one(fault, space, proxies, programs)
+            with recorded(installation.plane, space.path("pods")) as changes:
+                name = _one(fault, space, proxies, programs)
+                made = sorted(pod["metadata"]["name"] for change, pod in changes() if change == "ADDED")
+            assert [entry.rpartition("-")[0] for entry in made] == [f"{name}-work-0", f"{name}-work-1"], fault
 
 
 def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, space: Space) -> None:
-    with through_proxies(installation) as (proxies, programs):
-        revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
+    with (
+        through_proxies(installation) as (proxies, programs),
+        recorded(installation.plane, space.path("pods")) as changes,
+    ):
         jobs = [Run(space, dijob("before", task("work", 2, ends(0, "30s")), plugins={"svc": []}))]
         jobs[0].until_pods("before-work-0", "before-work-1")
         begun = time.monotonic()
@@ -103,7 +109,7 @@ def test_jobs_go_on_after_a_minute_of_all_errors(installation: Installation, spa
         right = time.monotonic() - ended
         for run in jobs:
             run.until("Succeeded")
-        made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
+        made = sorted(pod["metadata"]["name"] for change, pod in changes() if change == "ADDED")
         expected = sorted(f"{run.name}-work-{index}" for run in jobs for index in range(2))
         assert [each.rpartition("-")[0] for each in made] == expected, "each pod is made once"
         assert sorted(space.names("jobs", "batch/v1")) == sorted(f"{run.name}-work" for run in jobs)
@@ -141,9 +147,9 @@ def through_proxies(
             installation.remove(replica)
 
 
-def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: tuple[Program, ...]) -> None:
+def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: tuple[Program, ...]) -> str:
+    """Run a job while a fault lasts, until it has succeeded; return its name."""
     name = "at-" + "".join(each if each.isalnum() else "-" for each in fault)
-    revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
     of_writes = "write" in fault or fault == "409"
     # A job has few writes, and none is repeated.
     least = len(proxies) if of_writes else LEAST
@@ -161,9 +167,8 @@ def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: t
     job.until("Succeeded")
     wait_for(lambda: space.exists("configmaps", f"{name}-svc"), WAIT, what="the controller has made its object")
     right = max(0.0, time.monotonic() - ended)
-    made = sorted(pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED")
-    assert [entry.rpartition("-")[0] for entry in made] == [f"{name}-work-0", f"{name}-work-1"], fault
     batches = [item for item in space.names("jobs", "batch/v1") if item.startswith(name)]
     assert len(batches) <= 1, batches
     assert all(program.process.poll() is None for program in programs)
     shown(f"{fault}: {[dict(proxy.faults) for proxy in proxies]}, right after {right:.1f} s of {ended - begun:.1f} s")
+    return name

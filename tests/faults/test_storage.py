@@ -5,7 +5,8 @@ import time
 from controlplane.simulation import ends
 from controlplane.space import Space
 from controlplane.waiting import wait_for
-from tests.e2e.test_runner import Run, changes, dijob, task
+from tests.e2e.changes import recorded
+from tests.e2e.test_runner import Run, dijob, task
 from tests.faults.cluster import START, WAIT, Installation, pid_of, running, shown, stopped
 
 STOPPED = 20.0
@@ -15,9 +16,8 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
     credentials = installation.runner_credentials()
     runners = [installation.runner(credentials) for _ in range(2)]
     controller, rotation = installation.controller(), installation.watch()
-    with running(*runners, controller, rotation):
+    with running(*runners, controller, rotation), recorded(installation.plane, space.path("pods")) as changes:
         wait_for(lambda: any(runner.leads() for runner in runners) and controller.leads(), START, what="they lead")
-        revision = space.api.get(space.path("pods"))[1]["metadata"]["resourceVersion"]
         before = Run(space, dijob("before", task("work", 2, ends(0, "15s")), plugins={"svc": []}))
         before.until_pods("before-work-0", "before-work-1")
         most = 0
@@ -37,7 +37,7 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
         again.until("Succeeded")
         assert most <= 1, "one runner leads"
         assert sum(runner.leads() for runner in runners) == 1
-        created = [pod["metadata"]["name"] for change, pod in changes(space, "pods", revision) if change == "ADDED"]
+        created = [pod["metadata"]["name"] for change, pod in changes() if change == "ADDED"]
         assert len(created) == 3, f"each pod is made once: {created}"
         assert [name for name in space.names("configmaps") if name.endswith("-svc")] == ["after-svc", "before-svc"]
         wait_for(lambda: bool(rotation.ask("readyz")), WAIT, what="the rotation goes on")

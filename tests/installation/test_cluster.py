@@ -275,7 +275,7 @@ FORBIDDEN = [
 def test_an_account_may_what_it_must_and_nothing_that_is_dangerous(
     plane: ControlPlane, cluster_api: ClusterApi, asked: list[tuple[str, ...]], expected: bool
 ) -> None:
-    wait_for(lambda: _may(cluster_api, ALLOWED[0]), timeout=60, what="the rights are known")
+    wait_for(lambda: _may(cluster_api, ALLOWED[0]), what="the rights are known")
     # The Secrets of a namespace are the controller's to make where it was named for them, and so of any name.
     named = {("jobgate-controller", "get", "", "secrets", SYSTEM, "another")}
     assert [each for each in asked if each not in named and _may(cluster_api, each) is not expected] == []
@@ -325,7 +325,7 @@ def test_the_rotation_creates_its_own_secret_and_no_token_of_another_account(pla
         return done.returncode == 0, done.stderr
 
     # A policy is in force some time after it is stored.
-    wait_for(lambda: not create("another", "kubernetes.io/tls")[0], timeout=60, what="the policy is in force")
+    wait_for(lambda: not create("another", "kubernetes.io/tls")[0], what="the policy is in force")
     assert "create only the Secret jobgate-webhook-tls" in create("another", "kubernetes.io/tls")[1]
     assert not create(_TLS, "kubernetes.io/service-account-token")[0]
     assert create(_TLS, "kubernetes.io/tls")[0]
@@ -395,9 +395,7 @@ def controller(plane: ControlPlane, cluster_api: ClusterApi) -> Iterator[Cluster
     with plane.api() as api:
         api._authorization = f"Bearer {answer['status']['token']}"
         trial = owned("ConfigMap", labels={})
-        wait_for(
-            lambda: "only objects labelled" in _dry(api, "default", trial)[1], timeout=60, what="the policy is in force"
-        )
+        wait_for(lambda: "only objects labelled" in _dry(api, "default", trial)[1], what="the policy is in force")
         yield api
     cluster_api.delete(f"{path}/trial-controller")
 

@@ -101,13 +101,15 @@ def test_the_archive_of_the_chart_is_the_same_each_time_and_whole(tmp_path: Path
 
 
 @pytest.mark.helm
-def test_helm_takes_the_archive(tmp_path: Path, helm: Path) -> None:
-    package_chart(CHART, tmp_path / "jobgate.tgz", 1_700_000_000)
+def test_helm_takes_the_archive_which_installs_the_published_image(tmp_path: Path, helm: Path) -> None:
+    image = "registry.example.com/jobgate/jobgate:v9.9.9"
+    package_chart(CHART, tmp_path / "jobgate.tgz", 1_700_000_000, image)
     outputs = [
         subprocess.check_output([helm, "template", "jobgate", chart, "--kube-version", "v1.36.0"], text=True)
         for chart in (tmp_path / "jobgate.tgz", CHART)
     ]
-    assert outputs[0] == outputs[1]
+    assert outputs[0] == outputs[1].replace(f'image: "jobgate:{__version__}"', f'image: "{image}"')
+    assert outputs[0] != outputs[1]
 
 
 def test_the_provenance_names_the_artefact_its_commit_and_how_it_was_built(tmp_path: Path) -> None:

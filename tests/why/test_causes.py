@@ -191,7 +191,7 @@ def test_pods_that_cannot_be_created_give_the_reason_of_the_event() -> None:
 def test_nodes_are_named_instead_of_the_message_of_the_scheduler() -> None:
     world = unscheduled(settled(dijob(asking("3"))))
     (cause,) = answer(world, {NODES: [node("n0", "2")]}).causes
-    assert "nearest is n0, which lacks 1 of cpu (2 of 2 free)" in cause.what
+    assert "n0 comes nearest with 2 of 2 cpu free" in cause.what
     assert cause.detail == "the scheduler reports: 0/1 nodes are available: 1 Insufficient cpu."
 
 
@@ -208,7 +208,8 @@ def test_a_job_that_no_node_can_ever_take_is_told_so_while_it_waits_in_its_queue
     world.settle()
     (first, second) = causes(world, {NODES: [node("n0", "2")]})
     assert first == ("queue", world.verdict)
-    assert second[1].startswith("task work: even if all nodes were empty, no node takes a pod that asks for cpu 3")
+    assert second[1].startswith("task work: a pod asks for 3 cpu")
+    assert "no node of 1 takes it even if empty: n0 comes nearest" in second[1]
 
 
 CLAIMED: list[tuple[str, Any, list[Object], Any, list[str]]] = [
@@ -377,6 +378,15 @@ def test_a_task_names_the_tasks_that_it_waits_for_and_how_far_they_are() -> None
     world = World(dijob(task(2), task(1, "after", dependsOn={"name": ["work"]})))
     world.settle()
     world.pods = [pod for pod in world.pods if "work" in pod["metadata"]["name"]]
+    world.jobs["train-after"]["spec"]["suspend"] = True
+    world.pod("work", 1)["status"]["conditions"] = []
+    assert ("order", "task after waits for task work, of which 1 of 2 pods have started") in causes(world)
+
+
+def test_a_task_does_not_name_the_tasks_that_have_started() -> None:
+    world = World(dijob(task(1, "first"), task(2), task(1, "after", dependsOn={"name": ["first", "work"]})))
+    world.settle()
+    world.pods = [pod for pod in world.pods if "after" not in pod["metadata"]["name"]]
     world.jobs["train-after"]["spec"]["suspend"] = True
     world.pod("work", 1)["status"]["conditions"] = []
     assert ("order", "task after waits for task work, of which 1 of 2 pods have started") in causes(world)

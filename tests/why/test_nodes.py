@@ -42,15 +42,15 @@ TOLERATED = [{"key": "gpu", "operator": "Exists"}]
 CASES: list[tuple[str, Object, Object, str]] = [
     ("has room", pod(), node(), ""),
     ("has just enough", pod("4", "4Gi"), node(), ""),
-    ("has too little CPU", pod("6"), node(), "lacks 2 of cpu (4 of 4 free)"),
-    ("has too little of both", pod("6", "5632Mi"), node(), "lacks 2 of cpu (4 of 4 free), 1.5Gi of memory (4Gi of 4Gi"),
+    ("has too little CPU", pod("6"), node(), "no node of 1 takes it: n0 comes nearest with 4 of 4 cpu free"),
+    ("has too little of both", pod("6", "5632Mi"), node(), "n0 comes nearest with 4 of 4 cpu, 4Gi of 4Gi memory free"),
     (
         "has no device",
         pod(resourceClaims=[]) | {"overhead": {"nvidia.com/gpu": "1"}},
         node(),
-        "lacks 1 of nvidia",
+        "n0 comes nearest with 0 of 0 nvidia.com/gpu free",
     ),
-    ("is not ready", pod(), node("n0", "4", "Unknown"), "1 nodes: not ready (1)"),
+    ("is not ready", pod(), node("n0", "4", "Unknown"), "no node of 1 takes it: not ready (1)"),
     ("has a taint", pod(), node("n0", "4", "True", taint()), "taint gpu=yes:NoSchedule (1)"),
     ("has a tolerated taint", pod(tolerations=TOLERATED), node("n0", "4", "True", taint()), ""),
     ("tolerates all", pod(tolerations=[{"operator": "Exists"}]), node("n0", "4", "True", taint()), ""),
@@ -91,30 +91,30 @@ def test_pods_that_run_take_their_share() -> None:
     running = [{"spec": {"nodeName": "n0", **pod("3")}}, {"spec": {"nodeName": "gone", **pod("9")}}]
     assert lacking(pod("1"), node(), running=running) == []
     (cause,) = lacking(pod("2"), node(), running=running)
-    assert "n0, which lacks 1 of cpu (1 of 4 free)" in cause.what
+    assert "n0 comes nearest with 1 of 4 cpu free" in cause.what
     assert lacking(pod("2"), node(), running=None) == []
 
 
 def test_a_node_has_room_for_some_pods_only() -> None:
     (cause,) = lacking(pod("100m", "1Mi"), node(), count=11)
     assert "10 of 11 such pods find room" in cause.what
-    assert "too little room for pods (1); nearest is n0, which lacks 1 of pods (0 of 10 free)" in cause.what
+    assert "no node of 1 takes it: n0 comes nearest with 0 of 10 pods free" in cause.what
 
 
 def test_pods_are_placed_one_after_the_other() -> None:
     (cause,) = lacking(pod("2"), node("n0"), node("n1", "3"), count=5)
     assert cause.pods == ("p0", "p1", "p2", "p3", "p4")
-    assert cause.what.startswith(
-        "3 of 5 such pods find room, and for the others no node takes a pod that asks for cpu 2"
+    assert cause.what == (
+        "3 of 5 such pods find room; each other pod asks for 2 cpu, 1Gi memory, "
+        "and no node of 2 takes it: n1 comes nearest with 1 of 3 cpu free"
     )
-    assert cause.what.endswith("2 nodes: too little cpu (2); nearest is n1, which lacks 1 of cpu (1 of 3 free)")
 
 
 def test_nodes_are_counted_by_what_they_lack_and_the_nearest_is_named() -> None:
     nodes = [node("n0"), node("n1", "5"), node("n2", "9", "True", taint()), node("n3", "9", "False")]
     (cause,) = lacking(pod("6"), *nodes)
-    assert "4 nodes: too little cpu (2), taint gpu=yes:NoSchedule (1), not ready (1)" in cause.what
-    assert "nearest is n1, which lacks 1 of cpu (5 of 5 free)" in cause.what
+    assert "no node of 4 takes it: too little cpu (2), taint gpu=yes:NoSchedule (1), not ready (1)" in cause.what
+    assert "; n1 comes nearest with 5 of 5 cpu free" in cause.what
     assert cause.fix.startswith("ask for less, or add larger nodes: waiting does not help; add a toleration")
 
 
@@ -133,5 +133,5 @@ def test_the_fix_fits_what_keeps_pods_away() -> None:
 
 def test_no_nodes_are_named_as_such() -> None:
     (cause,) = lacking(pod())
-    assert cause.what.endswith("; 0 nodes: none")
+    assert cause.what.endswith(", and there is no node")
     assert cause.fix == "add nodes"

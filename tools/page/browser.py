@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
@@ -105,8 +105,10 @@ class Browser:
             except StaleElementReferenceException:
                 return None
 
-        waiting = WebDriverWait(self.driver, WAIT, poll_frequency=0.02)
-        result = waiting.until(asked, f"not on the page: {what}; it shows: {self.text('body')[:2000]}")
+        try:
+            result = WebDriverWait(self.driver, WAIT, poll_frequency=0.02).until(asked)
+        except TimeoutException as error:
+            raise AssertionError(f"not on the page: {what}; it shows: {self.text('body')[:2000]}") from error
         assert result is not None
         return result
 

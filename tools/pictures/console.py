@@ -71,10 +71,10 @@ def take() -> None:
                 browser.open(origin, route, token=token, size=size, dark=dark)
                 browser.find(content)
                 if name == "console-try":
-                    browser.find("input[type=file]").send_keys(str(BROKEN))
-                    browser.find("article")
+                    browser.find("input[type=file]").send_keys(str(EXAMPLES / "dijob" / "plugins.yaml"))
+                    browser.find("article details")
                 elif name == "console-now":
-                    browser.find("[role=option]", "deniedDIJobteam-a/reinforcement").click()
+                    browser.find("[role=option]", "denied (validate)DIJobteam-a/reinforcement").click()
                     browser.find(".note")
                 _write(browser, name)
         browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _CLOCK})

@@ -7,7 +7,7 @@ import { badge, counts, legend } from "./parts.js";
 /** @typedef {import("./types.js").WholeJob} WholeJob */
 
 /** Size of a task, of the space between two (an arrow's, and between neighbours), and within a frame. */
-const WIDTH = 208, HEIGHT = 104, LONG = 56, SHORT = 22, PAD = 14, TITLE = 20;
+const WIDTH = 208, HEIGHT = 104, LONG = 48, SHORT = 22, PAD = 14, TITLE = 20;
 /** The order of phases in a bar; `Missing` are pods that are not there yet. */
 const PHASES = ["Succeeded", "Running", "Pending", "Failed", "Unknown", "Missing", "denied", "warned"];
 
@@ -87,7 +87,7 @@ function node(task, { x, y }) {
  */
 export function graph(job, down) {
   const at = places(job, down), all = [...at.values()];
-  const width = Math.max(...all.map(({ x }) => x + WIDTH), 0) + PAD * 2, height = Math.max(...all.map(({ y }) => y + HEIGHT), 0) + PAD * 2;
+  const width = Math.max(...all.map(({ x }) => x + WIDTH), 0) + PAD, height = Math.max(...all.map(({ y }) => y + HEIGHT), 0) + PAD * 2;
   const frames = job.gangs.map((gang) => {
     const inside = gang.tasks.map((name) => at.get(name)).filter((place) => place !== undefined);
     const x = Math.min(...inside.map((place) => place.x)) - PAD, y = Math.min(...inside.map((place) => place.y)) - PAD - TITLE + 6;

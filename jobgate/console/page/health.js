@@ -1,8 +1,9 @@
 // Health: replicas, latency, certificates on a time line, and what the doctor finds.
 
-import { get, post } from "./api.js";
+import { post } from "./api.js";
 import { clock, duration, h, many, s, show } from "./dom.js";
 import { badge, card, empty, failure, head, table } from "./parts.js";
+import { live, poll } from "./poll.js";
 
 /** @typedef {import("./types.js").Health} Health */
 
@@ -19,23 +20,12 @@ const STAGES = /** @type {Record<string, string>} */ ({
 /** @param {HTMLElement} main */
 export function open(main) {
   const look = h("div", { class: "cards" }), found = h("div"), stop = new AbortController();
-  let timer = 0, last = "";
-  const load = async () => {
-    try {
-      /** @type {Health} */
-      const health = await get("/api/health", stop.signal);
-      // Drawn again only if more than the time has changed: a reader's selection stays.
-      const text = JSON.stringify({ ...health, time: "" });
-      if (text !== last) show(look, ...cards(health));
-      last = text;
-      dispatchEvent(new CustomEvent("live", { detail: null }));
-    } catch (error) {
-      if (stop.signal.aborted) return;
-      last = "";
-      dispatchEvent(new CustomEvent("live", { detail: error }));
-      show(look, failure(error));
-    }
-    timer = setTimeout(load, PERIOD);
+  let last = "";
+  const draw = (/** @type {Health} */ health) => {
+    // Drawn again only if more than the time has changed: a reader's selection stays.
+    const text = JSON.stringify({ ...health, time: "" });
+    if (text !== last) show(look, ...cards(health));
+    last = text;
   };
   const doctor = async () => {
     button.disabled = true;
@@ -50,8 +40,12 @@ export function open(main) {
   const button = h("button", { type: "button", class: "primary", id: "doctor", click: doctor }, "Run the doctor");
   show(main, head("Health of the installation", "Whether the servers answer, how fast, and how long their certificate is valid. For operators of jobgate."), look, card("Doctor: what is wrong, and how to fix it",
     h("p", { class: "muted" }, "Compares the installation with what it should be, as ", h("code", {}, "jobgate doctor"), " does. It only reads."), button, found));
-  load();
-  return { update() {}, close() { clearTimeout(timer); stop.abort(); } };
+  const polled = poll(PERIOD, () => "/api/health", draw, (error) => {
+    live(error);
+    if (error) show(look, failure(error, () => polled.now()));
+    last = "";
+  });
+  return { update() {}, close() { polled.stop(); stop.abort(); } };
 }
 
 /** @param {Health} health */
@@ -87,8 +81,8 @@ function histogram({ count, sumSeconds, buckets }) {
   const first = parts.findIndex((part) => part.count), last = parts.findLastIndex((part) => part.count);
   const shown = parts.slice(Math.max(0, first - 1), last + 2), top = Math.max(...shown.map((part) => part.count));
   const quantile = (/** @type {number} */ share) => bound(buckets.find((bucket) => bucket.count >= count * share)?.le ?? null);
-  return h("div", {}, h("p", { class: "figures" }, ...[["median", quantile(.5)], ["99 %", quantile(.99)], ["mean", bound(sumSeconds / count)], ["reviews", count.toLocaleString("en")]].map(([name, value]) =>
-    h("span", {}, h("strong", {}, `${name === "median" || name === "99 %" ? "≤ " : ""}${value}`), h("span", { class: "muted" }, ` ${name}`)))),
+  return h("div", {}, h("p", { class: "figures" }, ...[["median", quantile(.5)], ["99th percentile", quantile(.99)], ["mean", bound(sumSeconds / count)], ["reviews", count.toLocaleString("en")]].map(([name, value]) =>
+    h("span", {}, h("strong", {}, `${name === "median" || name === "99th percentile" ? "≤ " : ""}${value}`), h("span", { class: "muted" }, ` ${name}`)))),
   h("ol", { class: "histogram", "aria-label": "Reviews by time" }, ...shown.map((part) => h("li", {},
     h("span", { class: "muted" }, part.count.toLocaleString("en")), h("div", { css: { height: `${Math.max(1, part.count / top * 90)}px` } }), h("span", {}, `${part.le === null ? "" : "≤ "}${bound(part.le)}`)))));
 }
@@ -100,7 +94,7 @@ function histogram({ count, sumSeconds, buckets }) {
 function rotation(all, now) {
   const dated = all.generations.map((one) => ({ ...one, from: Date.parse(one.notBefore ?? ""), to: Date.parse(one.notAfter ?? "") })).filter((one) => one.from <= one.to);
   const from = Math.min(now, ...dated.map((one) => one.from)) - DAY, to = Math.max(now, ...dated.map((one) => one.to)) + DAY;
-  const width = 640, row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
+  const width = 760, row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
   const x = (/** @type {number} */ time) => (time - from) / (to - from) * width;
   const day = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
   const mark = (/** @type {number} */ time, /** @type {string} */ text, /** @type {string} */ css, /** @type {number} */ y) => s("g", { class: css },
@@ -108,9 +102,9 @@ function rotation(all, now) {
   // While a generation is staged, the later stamps are those of the former rotation. Its promotion removes the stamp `trusted`.
   const stages = all.stages.map((stage, at) => all.staged !== null && at ? { ...stage, time: null } : stage), reached = stages.findLastIndex((stage) => stage.time);
   return h("div", {},
-    h("p", {}, all.generation === null ? "No certificate is served." : `Generation ${all.generation} is served${renewal ? `, and renewed on ${day(renewal)}` : ""}.`),
+    h("p", {}, all.generation === null ? "No certificate is served." : `Generation ${all.generation} is served${all.staged ? `; ${all.staged} is staged to replace it` : renewal ? `, and renewed on ${day(renewal)}` : ""}.`),
     h("ol", { class: "stages", "aria-label": "Stages of the last rotation" }, ...stages.map((stage, at) => h("li", { class: at <= reached ? "done" : "" }, h("strong", {}, stage.name), h("span", {}, STAGES[stage.name]), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : at <= reached ? "done" : "not yet")))),
-    h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", viewBox: `0 0 ${width} ${low + 6}`, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
+    h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", width, height: low + 6, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
       ...dated.map((one, at) => s("g", { class: `generation ${one.state}` },
         s("rect", { x: x(one.from), y: 20 + at * row, width: Math.max(4, x(one.to) - x(one.from)), height: 22, rx: 4 }),
         s("text", { x: Math.min(x(one.from) + 8, width - 250), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.to)}`))),

@@ -1,25 +1,28 @@
 // Jobs: each job as a graph of its tasks, with its objects, its Events, and why it waits; live.
 
-import { get, stream } from "./api.js";
 import { clock, duration, h, icon, many, show } from "./dom.js";
 import { graph } from "./graph.js";
 import { List } from "./list.js";
 import { closer } from "./now.js";
 import { badge, counts, empty, failure, head, renew, section, table } from "./parts.js";
+import { live, poll } from "./poll.js";
 
 /** @typedef {import("./types.js").Job} Job */
 /** @typedef {import("./types.js").WholeJob} WholeJob */
 
 /** Jobs in the list; filters find the others. */
 const LIMIT = 1000;
+/** Milliseconds until the list and until an open job are asked for again, and without a key until a filter counts. */
+const PERIOD = 2000, JOB_PERIOD = 1000, TYPING = 200;
 /** The state that stands for a phase of any kind's operator.
  * @type {[RegExp, string][]} */
 const STATES = [[/fail|abort|error/i, "failed"], [/succe|^complete/i, "succeeded"], [/run/i, "running"], [/./, "pending"]];
 
 /** @param {Job} job */
 function phase(job) {
-  const word = job.phase || (job.suspended ? "Suspended" : "Not started");
-  return badge(STATES.find(([pattern]) => pattern.test(word))?.[1] ?? "pending", word);
+  const word = job.phase || (job.suspended ? "Suspended" : "Not started"), waiting = job.pods.Pending ?? 0;
+  const state = STATES.find(([pattern]) => pattern.test(word))?.[1] ?? "pending";
+  return badge(state, state === "running" && waiting ? `${word}, ${waiting} wait${waiting === 1 ? "s" : ""}` : word);
 }
 
 /** @param {{plural: string, namespace: string, name: string}} job */
@@ -32,7 +35,7 @@ const age = (time) => duration((Date.now() - Date.parse(time)) / 1000);
  * @param {import("./main.js").Route} route
  */
 export function open(main, route) {
-  let shown = "", stop = () => {}, asked = 0, waits = 0;
+  let shown = "", stop = () => {}, waits = 0;
   const list = new List(/** @type {ConstructorParameters<typeof List<Job>>[0]} */ ({
     label: "Jobs, the newest first", css: "jobs", key,
     cells: (job) => [phase(job), h("strong", {}, `${job.namespace}/${job.name}`), h("span", {}, job.kind), counts(job.pods),
@@ -45,30 +48,21 @@ export function open(main, route) {
   const total = h("span", { class: "muted", id: "total" }), banner = h("div"), body = h("div", { class: "rest" });
   const detail = h("aside", { "aria-label": "Job", tabindex: -1 });
 
-  const load = async () => {
-    const turn = ++asked;
-    const query = new URLSearchParams({ limit: String(LIMIT), q: q.value, kind: kind.value, namespace: namespace.value, phase: phases.value });
-    try {
-      /** @type {import("./types.js").Jobs} */
-      const answer = await get(`/api/jobs?${query}`);
-      if (turn !== asked) return;
-      const jobs = answer.items;
-      renew(namespace, "All namespaces", jobs.map((job) => job.namespace));
-      renew(phases, "All phases", jobs.map((job) => job.phase));
-      if (kind.options.length === 1) kind.append(...answer.kinds.map((one) => h("option", { value: one.plural }, one.kind)));
-      const unseen = answer.kinds.filter((one) => one.watch === "failed");
-      show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.reason})`).join(", ")}.`));
-      total.textContent = answer.matched > jobs.length ? `the newest ${jobs.length} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
-      if (jobs.length) show(body, list.root);
-      else show(body, answer.total ? empty("No job fits these filters.", "Remove a filter to see more.")
-        : empty("No jobs.", "A job appears here as soon as it is stored in a namespace whose jobs you may list. Create one: ", h("code", {}, "kubectl apply -f job.yaml")));
-      list.set(jobs);
-    } catch (error) {
-      if (turn === asked) show(body, failure(error, load));
-    }
+  const draw = (/** @type {import("./types.js").Jobs} */ answer) => {
+    const jobs = answer.items;
+    renew(namespace, "All namespaces", jobs.map((job) => job.namespace));
+    renew(phases, "All phases", jobs.map((job) => job.phase));
+    if (kind.options.length === 1) kind.append(...answer.kinds.map((one) => h("option", { value: one.plural }, one.kind)));
+    const unseen = answer.kinds.filter((one) => one.watch === "failed");
+    show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.reason})`).join(", ")}.`));
+    total.textContent = answer.matched > jobs.length ? `the newest ${jobs.length} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
+    if (!jobs.length) show(body, answer.total ? empty("No job fits these filters.", "Remove a filter to see more.")
+      : empty("No jobs.", "A job appears here as soon as it is stored in a namespace whose jobs you may list. Create one: ", h("code", {}, "kubectl apply -f job.yaml")));
+    else if (!list.root.isConnected) show(body, list.root);
+    list.set(jobs);
   };
-  const soon = (/** @type {number} */ wait) => { clearTimeout(waits); waits = setTimeout(load, wait); };
-  const stopList = stream(() => "/api/jobs/stream", () => soon(500), (error) => dispatchEvent(new CustomEvent("live", { detail: error })));
+  const query = () => new URLSearchParams({ limit: String(LIMIT), q: q.value, kind: kind.value, namespace: namespace.value, phase: phases.value });
+  const soon = () => { clearTimeout(waits); waits = setTimeout(polled.now, TYPING); };
 
   const unfold = (/** @type {string[]} */ path) => {
     stop();
@@ -81,10 +75,10 @@ export function open(main, route) {
     const close = () => { location.hash = "#/jobs"; list.root.focus(); };
     const parts = new Map();
     show(detail, closer(close));
-    stop = stream(() => `/api/jobs/${path.map(encodeURIComponent).join("/")}/stream`, (event, data) => {
-      if (event === "gone") return show(detail, closer(close), empty("This job was deleted.", "Its pods and objects go with it."));
+    stop = poll(JOB_PERIOD, () => `/api/jobs/${path.map(encodeURIComponent).join("/")}`, (answer) => {
+      if (!parts.size) show(detail, closer(close));
       // Only sections that changed are drawn again: a reader's place and focus stay.
-      for (const [name, value, build] of sections(data, detail)) {
+      for (const [name, value, build] of sections(answer, detail)) {
         const text = JSON.stringify(value);
         if (parts.get(name)?.text === text) continue;
         const node = h("div", { class: "part" }, build());
@@ -92,19 +86,27 @@ export function open(main, route) {
         else detail.append(node);
         parts.set(name, { text, node });
       }
-    }, (error) => error && error.status >= 400 && show(detail, closer(close), failure(error)));
+    }, (error) => {
+      if (!error || (!error.status && parts.size)) return;
+      const deleted = error.status === 404 && parts.size;
+      show(detail, closer(close), deleted ? empty("This job was deleted.", "Its pods and objects go with it.") : failure(error));
+      parts.clear();
+    }).stop;
     detail.focus({ preventScroll: true });
   };
 
   show(main, head("Jobs and their pods", "All stored jobs, live. For owners of jobs: select one to see its tasks, and why it waits."), h("div", { class: "pane" },
     h("div", { class: "filters", role: "search" }, q, kind, namespace, phases, total), banner, body), detail);
-  for (const input of [q, kind, namespace, phases]) input.addEventListener("input", () => soon(200));
+  for (const input of [q, kind, namespace, phases]) input.addEventListener("input", soon);
   show(body, empty("Loading…"));
-  load();
+  const polled = poll(PERIOD, () => `/api/jobs?${query()}`, draw, (error) => {
+    live(error);
+    if (error && (error.status || !list.root.isConnected)) show(body, failure(error, () => polled.now()));
+  });
   unfold(route.path);
   return {
     update(/** @type {import("./main.js").Route} */ next) { if (next.path.join("/") !== shown) unfold(next.path); },
-    close() { clearTimeout(waits); stopList(); stop(); },
+    close() { clearTimeout(waits); polled.stop(); stop(); },
   };
 }
 
@@ -118,7 +120,7 @@ function sections(whole, detail) {
   const { job, why, objects, pods, events, conditions } = whole;
   return [
     ["head", job, () => h("div", {}, h("h2", {}, phase(job), " ", job.kind, " ", `${job.namespace}/${job.name}`),
-      h("p", { class: "muted" }, `${job.message ? `${job.message}. ` : ""}Created ${age(job.created)} ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
+      h("p", { class: "muted" }, `${job.message && job.message.replace(/\.?$/, ". ")}Created ${age(job.created)} ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
     ["why", why, () => why && why.causes.length > 0 && section(why.state === "waits" ? "Why it waits" : "What to know",
       h("ul", { class: "why" }, ...why.causes.map((cause) => h("li", {}, icon("pending"), h("div", {}, h("p", {}, cause.what),
         cause.fix && h("p", {}, h("strong", {}, "To do: "), cause.fix), cause.detail && h("p", { class: "muted" }, cause.detail),

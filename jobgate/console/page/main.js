@@ -1,8 +1,9 @@
 // The frame of the console: routes, theme, shortcuts, and the form for a token.
 
-import { get, takeToken, useToken } from "./api.js";
+import { takeToken, useToken } from "./api.js";
 import { h, icon, show, visible } from "./dom.js";
 import { failure } from "./parts.js";
+import { poll } from "./poll.js";
 
 /** @typedef {{page: string, path: string[], query: URLSearchParams}} Route */
 /** @typedef {{update(route: Route): void, close(): void}} Page */
@@ -127,8 +128,10 @@ addEventListener("hashchange", go);
 takeToken();
 theme();
 go();
-get("/api/about").then((/** @type {import("./types.js").About} */ about) => {
+const problems = h("div", { class: "part" });
+main.before(problems);
+poll(10000, () => "/api/about", (/** @type {import("./types.js").About} */ about) => {
   show(byId("cluster"), about.cluster);
   byId("cluster").title = visible(`jobgate ${about.version}`);
-  for (const problem of about.problems) main.before(h("p", { class: "banner" }, icon("warned"), problem));
+  show(problems, ...about.problems.map((problem) => h("p", { class: "banner" }, icon("warned"), problem)));
 }, () => {});

@@ -1,8 +1,9 @@
 // Now: the reviews of all replicas as they happen; a denial unfolds into its causes.
 
-import { get, stream } from "./api.js";
+import { get } from "./api.js";
 import { announce, clock, h, icon, many, show } from "./dom.js";
 import { List } from "./list.js";
+import { live, poll } from "./poll.js";
 import { annotated, badge, causes, diff, empty, failure, gotoLine, head, legend, renew, section } from "./parts.js";
 
 /** @typedef {import("./types.js").Review} Review */
@@ -10,8 +11,8 @@ import { annotated, badge, causes, diff, empty, failure, gotoLine, head, legend,
 
 /** Reviews that the page keeps. */
 const KEPT = 10000;
-/** Milliseconds between two updates of the list, and between two announcements. */
-const UPDATE = 200, ANNOUNCE = 5000;
+/** Milliseconds until new reviews are asked for, and between two announcements. */
+const PERIOD = 500, ANNOUNCE = 5000;
 /** The verdicts, and what each means. */
 const MEANINGS = {
   denied: "not stored; the user saw the causes", warned: "accepted; the user saw warnings", patched: "accepted, with defaults added",
@@ -25,8 +26,10 @@ const store = {
   reviews: [],
   /** @type {import("./types.js").Source[]} */
   replicas: [],
-  /** @type {number | null} reviews that the servers dropped before we read them; null: some */
-  missed: 0,
+  /** Reviews were dropped before they were read. */
+  missed: false,
+  /** The id after which there may be new ones. */
+  last: 0,
   /** What there is to filter by. */
   values: { kind: new Set([""]), namespace: new Set([""]), user: new Set([""]) },
   /** @type {unknown} */
@@ -35,77 +38,44 @@ const store = {
   /** @type {() => void} */
   changed: () => {},
 };
-/** @type {(() => void) | null} stops what `start` began */
-let stop = null;
+let spoken = 0;
 
-/** Note what new reviews can be filtered by.
+/** Add reviews. After a restart of the console the same come with other ids: the newer replace the older.
  * @param {Review[]} reviews */
-function noted(reviews) {
+function add(reviews) {
   for (const review of reviews) for (const name of /** @type {const} */ (["kind", "namespace", "user"])) store.values[name].add(review[name]);
-  return reviews;
+  const added = new Map(reviews.map((review) => [review.key, review]));
+  store.reviews = [...added.values(), ...store.reviews.filter((review) => !added.has(review.key))].sort((a, b) => b.id - a.id).slice(0, KEPT);
 }
 
-async function start() {
-  stop?.();
-  let going = true;
-  stop = () => { going = false; };
-  store.error = null;
-  try {
-    if (!store.loaded) await load(() => going);
-    if (going) stop = follow();
-  } catch (error) {
-    store.error = error;
+/** Load the reviews between two ids, while the page is already used.
+ * @param {number} after
+ * @param {import("./types.js").Reviews} page */
+async function older(after, page) {
+  for (let last; page.more && store.reviews.length < KEPT && (last = page.items.at(-1));) {
+    page = await get(`/api/reviews?limit=1000&after=${after}&before=${last.id}`);
+    add(page.items);
+    store.changed();
   }
-  store.changed();
 }
 
-/** Load what the servers keep: the newest first, and the others while the page is already used.
- * @param {() => boolean} going */
-async function load(going) {
-  /** @type {import("./types.js").Reviews} */
-  const first = await get("/api/reviews?limit=500");
-  store.reviews = noted(first.items);
-  store.replicas = first.replicas;
+/** @param {import("./types.js").Reviews} page */
+function update(page) {
+  const after = store.last, replicas = JSON.stringify(page.replicas) !== JSON.stringify(store.replicas);
+  store.last = page.last;
+  const isNew = page.items.length > 0 || page.missed > store.missed || replicas || !store.loaded;
+  if (!isNew) return;
+  add(page.items);
+  store.missed ||= page.missed;
+  store.replicas = page.replicas;
+  older(after, page).catch((error) => { store.error = error; store.changed(); });
+  const denied = page.items.filter((review) => review.verdict === "denied").length;
+  if (store.loaded && denied && Date.now() - spoken > ANNOUNCE) {
+    announce(many(denied, "new denial"));
+    spoken = Date.now();
+  }
   store.loaded = true;
-  const older = async () => {
-    for (let page = first, last; page.more && store.reviews.length < KEPT && going() && (last = page.items.at(-1));) {
-      page = await get(`/api/reviews?limit=1000&before=${last.id}`);
-      store.reviews = [...store.reviews, ...noted(page.items)].slice(0, KEPT);
-      store.changed();
-    }
-  };
-  older().catch((error) => { store.error = error; store.changed(); });
-}
-
-function follow() {
-  /** @type {Review[]} */
-  let fresh = [], denied = 0, spoken = 0, waits = 0;
-  const flush = () => {
-    waits = 0;
-    // After a restart of the console the same reviews come with other ids: the newer replace the older.
-    const added = new Map(noted(fresh).map((review) => [review.key ?? review.id, review]));
-    const kept = store.reviews.filter((review) => !added.has(review.key ?? review.id));
-    store.reviews = [...added.values(), ...kept].sort((a, b) => b.id - a.id).slice(0, KEPT);
-    fresh = [];
-    store.changed();
-    if (denied && Date.now() - spoken > ANNOUNCE) {
-      announce(many(denied, "new denial"));
-      [denied, spoken] = [0, Date.now()];
-    }
-  };
-  return stream((last) => `/api/reviews/stream?after=${last || (store.reviews[0]?.id ?? 0)}`, (event, data) => {
-    if (event === "review") {
-      fresh.push(data);
-      denied += Number(data.verdict === "denied");
-      waits ||= setTimeout(flush, UPDATE);
-    } else if (event === "missed") store.missed = data.count && store.missed !== null ? store.missed + data.count : null;
-    else if (event === "replicas") store.replicas = data;
-    if (event !== "review") store.changed();
-  }, (error) => {
-    dispatchEvent(new CustomEvent("live", { detail: error }));
-    store.error = error?.status ? error : null;
-    store.changed();
-  });
+  store.changed();
 }
 
 /** @param {Review} review */
@@ -128,7 +98,7 @@ export function open(main, route) {
   const list = new List(/** @type {ConstructorParameters<typeof List<Review>>[0]} */ ({
     label: "Reviews, the newest first", css: "reviews", key: (review) => String(review.id),
     cells: (review) => [
-      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000, true)), badge(review.verdict), h("span", {}, review.kind),
+      h("time", { class: "muted" }, clock(Date.parse(review.time) / 1000, true)), h("span", { class: "verdict" }, badge(review.verdict), h("span", { class: "muted" }, ` (${review.phase})`)), h("span", {}, review.kind),
       h("strong", {}, subject(review)), h("span", { class: `summary ${review.verdict}` }, summary(review)),
       h("span", { class: "muted user" }, review.user),
       h("span", { class: "muted end" }, review.dryRun && h("span", { class: "tag" }, "dry run"), ` ${review.milliseconds.toFixed(1)} ms`)],
@@ -136,7 +106,8 @@ export function open(main, route) {
   }));
   const search = h("input", { type: "search", id: "search", placeholder: "Search names and messages", "aria-label": "Search names and messages" });
   const kind = h("select", { id: "kind", "aria-label": "Kind" });
-  const field = (/** @type {string} */ name) => h("input", { id: name, list: `${name}s`, placeholder: name[0]?.toUpperCase() + name.slice(1), "aria-label": name });
+  const field = (/** @type {string} */ name) => h("input", { id: name, list: `${name}s` });
+  const labelled = (/** @type {string} */ text, /** @type {HTMLElement} */ input) => h("label", { class: "field" }, text, input);
   const namespace = field("namespace"), user = field("user");
   const rule = h("button", { type: "button", class: "tag", click: () => { rule.value = ""; filter(); } });
   const boxes = VERDICTS.map((verdict) => h("input", { type: "checkbox", value: verdict }));
@@ -160,7 +131,7 @@ export function open(main, route) {
     for (const box of boxes) box.checked = query.getAll("verdict").includes(box.value);
   };
   const draw = () => {
-    if (store.error && !store.loaded) return show(body, failure(store.error, start));
+    if (store.error && !store.loaded) return show(body, failure(store.error, () => polled.now()));
     const words = search.value.toLowerCase(), wanted = boxes.filter((box) => box.checked).map((box) => box.value);
     const tally = /** @type {Record<string, number>} */ ({});
     const items = store.reviews.filter((review) => {
@@ -177,7 +148,7 @@ export function open(main, route) {
     rule.hidden = !rule.value;
     show(rule, `rule ${rule.value} ✕`);
     const silent = store.replicas.filter((replica) => replica.state !== "streaming");
-    show(banner, store.error !== null && failure(store.error, start), store.missed !== 0 && h("p", { class: "banner" }, icon("warned"), `${store.missed ? many(store.missed, "review") : "Some reviews"} could not be shown: there were more than the servers keep.`),
+    show(banner, store.error !== null && failure(store.error, () => polled.now()), store.missed && h("p", { class: "banner" }, icon("warned"), "Some reviews could not be shown: there were more than the servers keep."),
       silent.length > 0 && h("p", { class: "banner" }, icon("warned"), `No reviews from ${silent.map((one) => `${one.name} (${one.message || one.state})`).join(", ")}.`));
     total.textContent = items.length === store.reviews.length ? many(items.length, "review") : `${many(items.length, "review")} of ${store.reviews.length.toLocaleString("en")}`;
     list.set(items);
@@ -206,14 +177,19 @@ export function open(main, route) {
     h("details", { class: "words" }, h("summary", {}, "What the words mean"), legend(...VERDICTS.map((verdict) => /** @type {[Node, string]} */ ([badge(verdict), MEANINGS[verdict]]))),
       h("p", {}, h("code", {}, "kubectl apply"), " usually leads to two reviews: first defaults are added, then the rules are checked. At the right: who asked, and how long the review took."))),
   h("div", { class: "pane" },
-    h("div", { class: "filters", role: "search" }, search, kind, namespace, user, h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
+    h("div", { class: "filters", role: "search" }, search, kind, labelled("Namespace", namespace), labelled("User", user), h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
     banner, body, options.namespace, options.user), detail);
   for (const input of [search, namespace, user, kind, ...boxes]) input.addEventListener("input", filter);
   store.changed = draw;
   fill();
   draw();
   unfold(route.path[0]);
-  start();
+  const polled = poll(PERIOD, () => `/api/reviews?after=${store.last}&limit=500`, update, (error) => {
+    live(error);
+    // If there is something to see, the word in the header is enough about a lost connection.
+    store.error = error?.status || !store.loaded ? error : null;
+    store.changed();
+  });
   return {
     update(/** @type {import("./main.js").Route} */ next) {
       query = next.query;
@@ -221,7 +197,7 @@ export function open(main, route) {
       draw();
       if (Number(next.path[0] ?? 0) !== shown) unfold(next.path[0]);
     },
-    close() { stop?.(); store.changed = () => {}; },
+    close() { polled.stop(); store.changed = () => {}; },
   };
 }
 
@@ -246,15 +222,15 @@ export function closer(close) {
  */
 function whole(review, close) {
   const notes = [...review.causes.map((cause) => ({ ...cause, level: /** @type {const} */ ("denied") })),
-    ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))];
-  const yaml = review.yaml === null ? h("p", { class: "muted" }, `The object is not shown: ${review.yamlMissing}`) : annotated(review.yaml, notes);
+    ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const yaml = review.yaml === null ? h("p", { class: "muted" }, "The object is not kept: only objects with causes or warnings are, if they are not too large or many.") : annotated(review.yaml, notes);
   const verb = { CREATE: "created", UPDATE: "changed", DELETE: "deleted" }[review.operation] ?? review.operation;
   const outcome = { denied: "was denied", warned: "was accepted with warnings", patched: "was accepted, with defaults added", allowed: "was accepted", later: "was asked to try again in a moment" }[review.verdict];
   return [
     closer(close), h("h2", {}, badge(review.verdict), " ", review.kind, " ", subject(review)),
     h("p", { class: "muted" }, `${clock(Date.parse(review.time) / 1000)}: ${review.user} ${verb} it${review.dryRun ? " (dry run)" : ""}; the request ${outcome} (${review.phase}, ${review.milliseconds.toFixed(1)} ms, by ${review.replica}).`),
     notes.length > 0 && section([review.causes.length && many(review.causes.length, "cause"), review.warnings.length && many(review.warnings.length, "warning")].filter(Boolean).join(", "), causes(notes, (line) => gotoLine(yaml, line))),
-    section("Object", yaml),
+    section("Object", review.yaml !== null && h("p", { class: "muted" }, "As jobgate writes it: its lines are not those of your file."), yaml),
     review.diff && section(`Patch: ${many(review.operations, "operation")}`, diff(review.diff)),
   ].filter((node) => node instanceof Node);
 }

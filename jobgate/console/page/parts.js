@@ -14,10 +14,13 @@ const SYMBOLS = /** @type {Record<string, string>} */ ({
   pending: "pending", running: "running", unknown: "warned", missing: "pending", suspended: "pending", staged: "pending", "not reviewed": "pending",
 });
 
+/** Words for states whose names in the API say less. */
+const WORDS = /** @type {Record<string, string>} */ ({ later: "retry" });
+
 /** Return a state as a word with its symbol.
  * @param {string} state
  * @param {string} [word] */
-export function badge(state, word = state) {
+export function badge(state, word = WORDS[state] ?? state) {
   const name = state.toLowerCase();
   return h("span", { class: `badge ${name.replace(/[^a-z]/g, "-")}` }, icon(SYMBOLS[name] ?? "allowed"), word);
 }

@@ -1,12 +1,17 @@
 // Rules: which deny or warn most, where; and what an audit says of stored jobs.
 
-import { get, post } from "./api.js";
-import { clock, h, many, show } from "./dom.js";
+import { post } from "./api.js";
+import { h, many, show } from "./dom.js";
 import { bar } from "./graph.js";
 import { badge, card, empty, failure, head, table } from "./parts.js";
+import { live, poll } from "./poll.js";
 
-/** Findings of stored jobs that are shown. */
-const ROWS = 500;
+/** Findings of stored jobs that are shown, and milliseconds until rules are counted again. */
+const ROWS = 500, PERIOD = 10000;
+
+/** Return a time with its date.
+ * @param {string} time */
+const dated = (time) => new Date(time).toLocaleString("sv");
 
 /** @param {Record<string, number>} counts */
 function most(counts) {
@@ -18,21 +23,15 @@ function most(counts) {
 /** @param {HTMLElement} main */
 export function open(main) {
   const counted = h("div"), audited = h("div"), stop = new AbortController();
-  const load = async () => {
-    try {
-      /** @type {import("./types.js").Rules} */
-      const { since, reviews, rules } = await get("/api/rules", stop.signal);
-      const top = Math.max(1, ...rules.map((rule) => rule.denied + rule.warned));
-      show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${clock(Date.parse(since) / 1000)}` : ""}, the most denials first. Select a rule to see its reviews.`),
-        rules.length ? table("Rules", ["Rule", "Denials and warnings", "Kinds", "Namespaces", "Last"], [...rules].sort((a, b) => b.denied - a.denied || b.warned - a.warned).map((rule) => [
-          h("div", { class: "rule" }, h("a", { href: `#/now?${new URLSearchParams({ rule: rule.rule })}` }, rule.rule), h("p", { class: "muted" }, rule.example)),
-          h("div", { class: "share" }, h("div", { css: { width: `${(rule.denied + rule.warned) / top * 100}%` } }, bar({ denied: rule.denied, warned: rule.warned })),
-            h("span", { class: "counts" }, rule.denied > 0 && badge("denied", many(rule.denied, "denial")), rule.warned > 0 && badge("warned", many(rule.warned, "warning")))),
-          most(rule.kinds), most(rule.namespaces), h("a", { class: "time", href: `#/now/${rule.lastReview}` }, clock(Date.parse(rule.last) / 1000))]))
-          : empty("No rule has denied or warned.", reviews ? "The next job that a rule denies or warns about is counted here." : h("span", {}, "There are no reviews to count: ", h("a", { href: "#/now" }, "Now"), " says what is needed.")));
-    } catch (error) {
-      if (!stop.signal.aborted) show(counted, failure(error, load));
-    }
+  const draw = (/** @type {import("./types.js").Rules} */ { since, reviews, rules }) => {
+    const top = Math.max(1, ...rules.map((rule) => rule.denied + rule.warned));
+    show(counted, h("p", { class: "muted" }, `Counted from ${many(reviews, "review")} that the servers keep${since ? `, since ${dated(since)}` : ""}, the most denials first. Select a rule to see its reviews.`),
+      rules.length ? table("Rules", ["Rule", "Denials and warnings", "Kinds", "Namespaces", "Last"], [...rules].sort((a, b) => b.denied - a.denied || b.warned - a.warned).map((rule) => [
+        h("div", { class: "rule" }, h("a", { href: `#/now?${new URLSearchParams({ rule: rule.rule })}` }, rule.rule), h("p", { class: "muted" }, rule.example)),
+        h("div", { class: "share" }, h("div", { css: { width: `${(rule.denied + rule.warned) / top * 100}%` } }, bar({ denied: rule.denied, warned: rule.warned })),
+          h("span", { class: "counts" }, rule.denied > 0 && badge("denied", many(rule.denied, "denial")), rule.warned > 0 && badge("warned", many(rule.warned, "warning")))),
+        most(rule.kinds), most(rule.namespaces), h("a", { class: "time", href: `#/now/${rule.lastReview}` }, dated(rule.last))]))
+        : empty("No rule has denied or warned.", reviews ? "The next job that a rule denies or warns about is counted here." : h("span", {}, "There are no reviews to count: ", h("a", { href: "#/now" }, "Now"), " says what is needed.")));
   };
   const audit = async () => {
     button.disabled = true;
@@ -48,9 +47,11 @@ export function open(main) {
   show(main, head("Rules that deny or warn", "What users get wrong most often, and where. For operators, who decide what to explain and when to enforce a rule."),
     card("In reviews", counted),
     card("In stored jobs", h("p", { class: "muted" }, "Which jobs would be denied if they were created today. They keep running: a fault that a stored job already has is only a warning when it is changed. This only reads."), button, audited));
-  load();
-  const timer = setInterval(load, 10000);
-  return { update() {}, close() { clearInterval(timer); stop.abort(); } };
+  const polled = poll(PERIOD, () => "/api/rules", draw, (error) => {
+    live(error);
+    if (error) show(counted, failure(error, () => polled.now()));
+  });
+  return { update() {}, close() { polled.stop(); stop.abort(); } };
 }
 
 /** @param {import("./types.js").Audit} audit */

@@ -69,7 +69,8 @@ export function open(main) {
     asked.abort();
     asked = new AbortController();
     const { signal } = asked, text = view.state.doc.toString();
-    sessionStorage.setItem(KEPT, text);
+    // A text that is too large to be kept is still reviewed; one from before must not come back in its place.
+    try { sessionStorage.setItem(KEPT, text); } catch { sessionStorage.removeItem(KEPT); }
     if (!text.trim()) {
       view.dispatch(cm.setDiagnostics(view.state, []));
       return show(results, empty("What would jobgate say?", h("p", {}, "Type or paste YAML into the editor, or drop a file on it: the verdict appears here."),

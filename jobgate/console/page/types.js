@@ -1,24 +1,24 @@
 // The answers of the API, as types.
 
-/** @typedef {{rule: string, reason?: string, field: string, message: string, line?: number, column?: number}} Cause */
+/** @typedef {{rule: string, field: string, message: string, line?: number}} Cause */
 /** @typedef {{sign: " " | "+" | "-" | "@", text: string}} DiffLine */
 /** @typedef {"denied" | "warned" | "patched" | "allowed" | "later"} Verdict */
-/** @typedef {{id: number, key?: string, time: string, replica: string, phase: "mutate" | "validate", operation: string, dryRun:
- *   boolean, kind: string, apiVersion: string, namespace: string, name: string, user: string, verdict:
+/** @typedef {{id: number, key: string, time: string, replica: string, phase: "mutate" | "validate", operation: string, dryRun:
+ *   boolean, kind: string, namespace: string, name: string, user: string, verdict:
  *   Verdict, milliseconds: number, operations: number, causes: Cause[], warnings: Cause[]}} Review */
-/** @typedef {Review & {yaml: string | null, yamlMissing: string, diff: DiffLine[] | null}} WholeReview */
+/** @typedef {Review & {yaml: string | null, diff: DiffLine[] | null}} WholeReview */
 /** @typedef {{name: string, state: string, message: string}} Source */
-/** @typedef {{items: Review[], total: number, more: boolean, replicas: Source[]}} Reviews */
+/** @typedef {{items: Review[], more: boolean, last: number, missed: boolean, replicas: Source[]}} Reviews */
 /** @typedef {Record<string, number>} Counts */
 /** @typedef {{kind: string, plural: string, namespace: string, name: string, created: string, phase: string, message:
- *   string, pods: Counts, ready: number, restarts: number, replicas: number, suspended: boolean, runBy:
+ *   string, pods: Counts, restarts: number, suspended: boolean, runBy:
  *   string}} Job */
 /** @typedef {{plural: string, kind: string, watch: string, reason: string}} Watched */
 /** @typedef {{items: Job[], total: number, matched: number, kinds: Watched[]}} Jobs */
 /** @typedef {{name: string, type: string, replicas: number, minimum: number, dependsOn: string[], any: boolean,
  *   state: string, pods: Counts, restarts: number}} Task */
 /** @typedef {{name: string, minimum: number, tasks: string[]}} Gang */
-/** @typedef {{name: string, task: string, phase: string, ready: boolean, restarts: number, node: string, reason: string}} Pod */
+/** @typedef {{name: string, phase: string, ready: boolean, restarts: number, node: string, reason: string}} Pod */
 /** @typedef {{time: string, type: string, reason: string, message: string, object: string, count: number}} Event_ */
 /** @typedef {{type: string, status: string, reason: string, message: string, time: string}} Condition */
 /** @typedef {{topic: string, what: string, fix: string, detail: string, pods: string[]}} WhyCause */
@@ -51,6 +51,6 @@
 /** @typedef {{index: number, line: number, apiVersion: string, kind: string, name: string, verdict: string, findings:
  *   Found[], diff: DiffLine[] | null, explanation: Explanation | null}} Tried */
 /** @typedef {{milliseconds: number, notes: string[], errors: {line: number, column: number, message: string}[], objects: Tried[]}} Trial */
-/** @typedef {{version: string, mode: string, cluster: string, problems: string[]}} About */
+/** @typedef {{version: string, cluster: string, problems: string[]}} About */
 
 export {};

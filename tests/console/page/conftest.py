@@ -29,7 +29,6 @@ def fake(server: Fake) -> Fake:
     """The server, with the answers of `answers/`."""
     answers = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in ANSWERS.glob("*.json")}
     job, review = answers["job"], answers["review"]
-    server.reset({**answers, f"reviews/{review['id']}": review})
     name = "/".join(job["job"][key] for key in ("plural", "namespace", "name"))
-    server.events = {f"jobs/{name}/stream": [("job", job)]}
+    server.reset({**answers, f"reviews/{review['id']}": review, f"jobs/{name}": job})
     return server

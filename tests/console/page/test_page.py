@@ -1,6 +1,8 @@
 """Each page in a real browser, with answers that a cluster seldom gives."""
 
+import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -30,9 +32,9 @@ SHOWN = "</code><script>alert(1)</script><img src=x onerror=alert(1)>\"'\\u202eg
 
 def review(number: int, **changed: Any) -> dict[str, Any]:
     return {
-        "id": number, "time": "2026-11-26T23:15:48Z", "replica": "webhook-1", "phase": "validate", "operation": "CREATE", "dryRun": False,
-        "kind": "DIJob", "apiVersion": "diengine.opendilab.org/v2alpha1", "namespace": "team-a", "name": f"job-{number}", "user": "alice",
-        "verdict": "allowed", "milliseconds": 1.2, "uid": "u", "operations": 0, "causes": [], "warnings": [], **changed,
+        "id": number, "key": f"webhook-1/{number}", "time": "2026-11-26T23:15:48Z", "replica": "webhook-1", "phase": "validate", "operation": "CREATE", "dryRun": False,
+        "kind": "DIJob", "namespace": "team-a", "name": f"job-{number}", "user": "alice",
+        "verdict": "allowed", "milliseconds": 1.2, "operations": 0, "causes": [], "warnings": [], **changed,
     }  # fmt: skip
 
 
@@ -110,6 +112,7 @@ class TestNow:
             ["9", "note denied", "Invalid value: 0: must be at least 1"],
             ["20", "note denied", 'Duplicate value: "learner": spec.tasks[0] already has this name'],
         ]
+        assert browser.texts(".causes .line") == ["line 6", "line 9", "line 20"]
         assert browser.texts(".diff .added") == ["+added:     restartPolicy: Never"]
         assert browser.texts(".diff .removed") == ["-removed:     template: {}"]
 
@@ -117,38 +120,65 @@ class TestNow:
         browser.open(fake.origin)
         browser.find("[role=option]")
         browser.find(".live.on")
-        fake.push(
-            "reviews/stream",
-            "review",
-            review(REVIEW + 1, verdict="denied", causes=[{"rule": "r", "field": "spec.a", "message": "is wrong"}]),
-        )
+        cause = {"rule": "r", "field": "spec.a", "message": "is wrong"}
+        fake.add(review(REVIEW + 1, verdict="denied", causes=[cause]))
         browser.find("[role=option]", f"job-{REVIEW + 1}")
         assert browser.texts("[role=option] strong")[0] == f"team-a/job-{REVIEW + 1}"
         browser.find("#status", "1 new denial")
 
-    def test_a_review_that_comes_twice_is_shown_once(self, browser: Browser, fake: Fake) -> None:
-        browser.open(fake.origin)
-        browser.find(".live.on")
-        for item in (fake.answers["reviews"]["items"][0], review(REVIEW + 1), review(REVIEW + 1)):
-            fake.push("reviews/stream", "review", item)
-        browser.find("#total", "3 reviews")
-
     def test_a_review_has_another_id_after_a_restart_of_the_console(self, browser: Browser, fake: Fake) -> None:
-        fake.answers["reviews"]["items"] = [review(1, key="webhook-1/1")]
+        fake.answers["reviews"]["items"] = [review(1)]
         browser.open(fake.origin)
         browser.find(".live.on")
-        fake.push("reviews/stream", "review", review(7, key="webhook-1/1"))
+        fake.add(review(7, key="webhook-1/1"))
         browser.find("[role=option]", "job-7")
         assert browser.text("#total") == "1 review"
 
-    def test_a_broken_stream_is_read_again(self, browser: Browser, fake: Fake) -> None:
+    @pytest.mark.parametrize("size", [DESKTOP, PHONE])
+    def test_a_row_names_the_phase_and_the_first_fault(
+        self, browser: Browser, fake: Fake, size: tuple[int, int]
+    ) -> None:
+        browser.open(fake.origin, f"now/{REVIEW}", size=size)
+        browser.find(".note")
+        if size == PHONE:
+            browser.find(".close").click()
+        assert browser.texts(".verdict") == ["denied (validate)", "patched (mutate)"]
+        assert browser.texts(".reviews .summary")[0].startswith("spec.tasks[0].replicas: Invalid value: 0")
+
+    @pytest.mark.parametrize("fault", [None, (502, "the API server does not answer")], ids=["no answer", "an error"])
+    def test_after_a_fault_the_page_follows_again(self, browser: Browser, fake: Fake, fault: Any) -> None:
         browser.open(fake.origin)
         browser.find(".live.on")
-        fake.cut()
+        answer = fake.answers["reviews"]
+        fake.answers["reviews"] = fault
         browser.find(".live.off", "Reconnecting")
-        browser.find(".live.on")
-        fake.push("reviews/stream", "review", review(REVIEW + 1))
+        assert browser.texts("[role=option] strong") == ["team-a/broken", "team-b/resnet"]
+        assert browser.texts(".failure p") == ([fault[1]] if fault else [])
+        fake.answers["reviews"] = answer
+        fake.add(review(REVIEW + 1))
         browser.find("#total", "3 reviews")
+        browser.find(".live.on")
+        assert browser.all(".failure") == []
+
+    def test_while_it_is_hidden_a_page_asks_for_nothing(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        script = "Object.defineProperty(document, 'hidden', {value: arguments[0], configurable: true}); document.dispatchEvent(new Event('visibilitychange'))"
+        browser.run(script, True)
+        fake.add(review(REVIEW + 1))
+        time.sleep(0.2)  # for a request that was on its way
+        fake.asked.clear()
+        time.sleep(1.5)
+        assert fake.asked == []
+        browser.run(script, False)
+        browser.find("[role=option]", f"job-{REVIEW + 1}")
+
+    def test_reviews_from_while_it_was_hidden_are_loaded_in_parts(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [review(1)]
+        browser.open(fake.origin)
+        browser.find(".live.on")
+        fake.answers["reviews"]["items"] = [review(number) for number in range(2100, 0, -1)]
+        browser.find("#total", "2,100 reviews")
 
     def test_filters_are_in_the_address(self, browser: Browser, fake: Fake) -> None:
         fake.answers["reviews"]["items"] = [
@@ -193,7 +223,7 @@ class TestNow:
         browser.find("[id$='-200']")
         top = "return document.querySelector(`[id$='-200']`).getBoundingClientRect().top"
         before = browser.run(top)
-        fake.push("reviews/stream", "review", review(301))
+        fake.add(review(301))
         browser.find("#total", "301 reviews")
         assert browser.run(top) == before
 
@@ -216,7 +246,8 @@ class TestNow:
             (lambda fake: fake.answers.update(reviews=(502, "the API server does not answer")), "the API server does not answer"),
             (lambda fake: fake.answers["reviews"].update(replicas=[{"name": "webhook-2", "state": "unreachable", "message": "HTTP 502"}]), "No reviews from webhook-2 (HTTP 502)."),
             (lambda fake: fake.answers["about"].update(problems=["reviews are not kept"]), "reviews are not kept"),
-            (lambda fake: fake.events.update({"reviews/stream": [("missed", {"count": 12})]}), "12 reviews could not be shown"),
+            (lambda fake: fake.answers["reviews"].update(missed=True), "Some reviews could not be shown"),
+            (lambda fake: fake.answers.update(reviews=None), "The console's server does not answer."),
         ],
     )  # fmt: skip
     def test_what_is_missing_is_said(
@@ -287,7 +318,7 @@ class TestJobs:
             for number, name in enumerate(names)
         ]
         job["tasks"][0]["dependsOn"] = ["t8"]  # a cycle, which the webhook denies
-        job["gangs"] = [
+        gangs = [
             {"name": "a", "minimum": 1, "tasks": names[::2]},
             {"name": "b", "minimum": 1, "tasks": names[1::2]},
         ]
@@ -296,7 +327,8 @@ class TestJobs:
         boxes = "return [...document.querySelectorAll('.task')].map(n => [n.offsetLeft, n.offsetTop, n.offsetWidth, n.offsetHeight])"
         for size in ((1600, 900), PHONE):
             browser.media(size, dark=False)
-            fake.push(f"jobs/{JOB}/stream", "job", {**job, "gangs": job["gangs"][: 2 if size == PHONE else 1]})
+            job["gangs"] = gangs[: 2 if size == PHONE else 1]
+            browser.wait(lambda: len(browser.all(".gang")) == len(job["gangs"]) or None, "the frames")
             tasks = browser.run(boxes)
             assert len(tasks) == 9
             clashes = [
@@ -312,20 +344,50 @@ class TestJobs:
         browser.find(".task.waiting")
         job = fake.answers["job"]
         job["tasks"][1] |= {"state": "running", "pods": {"Running": 3}}
-        fake.push(f"jobs/{JOB}/stream", "job", job)
         browser.find(".task[data-task=collector].running", "3 Running")
-        fake.push(f"jobs/{JOB}/stream", "gone", {})
+        fake.answers[f"jobs/{JOB}"] = (404, "there is no atari")
         browser.find("aside", "This job was deleted.")
+
+    def test_what_has_not_changed_is_not_drawn(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find(".task")
+        browser.find("[role=option]")
+        browser.run("for (const node of document.querySelectorAll('.task, [role=option]')) node.drawn = 1")
+        fake.asked.clear()
+        paths = {f"/api/jobs/{JOB}": ".task", "/api/jobs?": "[role=option]"}
+        for path, shown in paths.items():
+            codes = browser.wait(partial(self.later_answers, fake, path), f"answers to {path}")
+            assert set(codes) == {304}
+            assert browser.run("return [...document.querySelectorAll(arguments[0])].every(node => node.drawn)", shown)
+
+    def later_answers(self, fake: Fake, path: str) -> list[int] | None:
+        """The statuses of all answers to a path but the first, for which the page may have asked before."""
+        return [status for asked, status in fake.asked if asked.startswith(path)][1:] or None
+
+    @pytest.mark.parametrize(
+        "fault", [None, (502, "the API server does not answer"), (403, "you may not list")], ids=str
+    )
+    def test_after_a_fault_a_job_is_shown_again(self, browser: Browser, fake: Fake, fault: Any) -> None:
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find(".task")
+        answers = {path: fake.answers[path] for path in ("jobs", f"jobs/{JOB}")}
+        fake.answers.update(dict.fromkeys(answers, fault))
+        if fault:
+            browser.find("aside .failure", fault[1])
+            browser.find(".pane .failure", fault[1])
+        browser.find(".live.off")
+        fake.answers.update(answers)
+        browser.find(".live.on")
+        browser.find("[role=option]")
+        browser.find("aside .task")
+        browser.wait(lambda: not browser.all(".failure") or None, "no failure")
 
     def test_the_list_follows_the_jobs(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin, "jobs")
-        browser.find("[role=option]")
-        browser.find(".live.on")
+        browser.find("[role=option]", "Running, 1 waits")
         fake.answers["jobs"]["items"][0]["phase"] = "Succeeded"
-        fake.push("jobs/stream", "jobs", {"reload": True, "total": 2})
         browser.find("[role=option]", "Succeeded")
         del fake.answers["jobs"]["items"][0]
-        fake.push("jobs/stream", "jobs", {"reload": True, "total": 1})
         browser.wait(lambda: len(browser.all("[role=option]")) == 1 or None, "one job")
 
     def test_an_empty_list_says_what_to_do(self, browser: Browser, fake: Fake) -> None:
@@ -372,14 +434,15 @@ class TestHealth:
         browser.find("main", "webhook-not-called")
         for text in (
             "jobgate-webhook-5d9f6c7b8-x2v4q",
-            "≤ 5 ms 99 %",
+            "≤ 5 ms 99th percentile",
             "dijobs: 12s old",
             "generation 4",
+            "Generation 4 is served; 5 is staged to replace it.",
             "apply the manifests again",
             "responded with 502",
         ):
             assert text in browser.text(), text
-        assert browser.texts(".generation text") == ["4 served, until 2027-02-01", "5 staged, until 2027-02-26"]
+        assert browser.texts(".generation text") == ["4 served, until 2026-12-26", "5 staged, until 2027-02-24"]
         assert browser.texts(".stages .done strong") == ["trusted"]
         assert browser.texts(".histogram .muted") == ["40,000", "11,000", "234"]
 
@@ -399,8 +462,8 @@ class TestHealth:
     ) -> None:
         certificates = fake.answers["health"]["certificates"]
         certificates["staged"] = staged
-        for stage, time in zip(certificates["stages"], times, strict=True):
-            stage["time"] = time
+        for stage, at in zip(certificates["stages"], times, strict=True):
+            stage["time"] = at
         browser.open(fake.origin, "health")
         browser.find(".stages")
         assert browser.texts(".stages .done strong") == done
@@ -456,6 +519,16 @@ class TestTry:
         browser.go("try")
         browser.wait(lambda: self.inside(browser, ".cm-line") == ["kind: ABC"] or None, "the text from before")
 
+    def test_a_text_that_cannot_be_kept_is_reviewed(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "try")
+        browser.find("#example").click()
+        browser.find("article")
+        browser.run("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
+        self.edit(browser, "A")
+        browser.wait(lambda: len(fake.posted) > 1 or None, "a review")
+        assert browser.run("return sessionStorage.getItem('jobgate-try')") is None
+        assert browser.problems() == []
+
     def test_fields_and_values_are_completed_from_the_schema(self, browser: Browser, fake: Fake) -> None:
         fake.answers["schemas/dijob"] = _schema()
         browser.open(fake.origin, "try")
@@ -502,7 +575,6 @@ def test_what_users_write_is_text(browser: Browser, fake: Fake, route: str) -> N
 
     fake.answers = {path: hostile(answer) for path, answer in fake.answers.items()}
     fake.answers["jobs"]["items"][0]["plural"] = fake.answers["job"]["job"]["plural"]
-    fake.events = {path: [(event, hostile(value)) for event, value in events] for path, events in fake.events.items()}
     browser.open(fake.origin, route)
     browser.find(ROUTES[route])
     for button in browser.all("#audit, #doctor, #example"):

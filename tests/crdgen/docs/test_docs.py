@@ -170,6 +170,11 @@ def large(**more: Any) -> dict[str, Any]:
     )
 
 
+def large_part(length: int) -> dict[str, Any]:
+    """Return a type of many fields with texts of a length."""
+    return obj(**{f"p{number}": {"type": "string", "maxLength": length} for number in range(9)})
+
+
 def test_an_object_of_a_large_kind_is_described_once() -> None:
     text = page(large())
     assert text.count("| `f1` |") == text.count("| `g1` |") == 1
@@ -191,6 +196,14 @@ def test_the_links_of_a_large_kind_lead_to_its_pages(crdgen: Crdgen, folder: Any
         name, _, anchor = link.partition("#")
         target = (folder / "pages" / file).parent / name if name else folder / "pages" / file
         assert f'<a id="{anchor}"></a>' in target.read_text() or not anchor
+
+
+def test_the_sections_of_a_very_large_field_are_in_several_files(crdgen: Crdgen, folder: Any) -> None:
+    huge = obj(**{f"h{number}": {"type": "string"} for number in range(600)}, some=large_part(1), more=large_part(2))
+    (folder / "crd.yaml").write_text(yaml.safe_dump(large(huge=huge)))
+    assert crdgen("docs crd.yaml --output-dir pages") == (0, "", "")
+    files = {file.name for file in (folder / "pages" / "widgets.example.com").iterdir()}
+    assert files == {f"v1.spec.{name}.md" for name in ("one", "huge", "huge.some", "huge.more")}
 
 
 def test_equal_fields_with_other_descriptions_have_sections_of_their_own() -> None:

@@ -25,6 +25,12 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 HEAD = {key: value for key, value in WIDGET.items() if key != "spec"}
 NULL = {"type": "string", "nullable": True}
 EITHER = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
+DEFAULTED = obj(k={"type": "string", "default": "a"}, v={"type": "string"}) | {
+    "oneOf": [
+        {"properties": {"k": {"enum": ["a"]}, "v": {"enum": ["x"]}}},
+        {"properties": {"k": {"not": {"enum": ["a"]}}}},
+    ]
+}
 OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 #: A field's schema, values that fit it, and values that do not.
@@ -45,6 +51,9 @@ FIELDS: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
     ("a required field with a default", obj(("a",), a={"type": "string", "default": "b"}), [{"a": None}, {}], [{"a": 1}]),
     ("branches", obj(a=NULL, b=NULL) | {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, [{"a": "x"}, {"b": "x"}], [{}, {"a": "x", "b": "x"}]),
     ("null beside branches", obj(a=obj(b=NULL) | {"not": {"required": ["b"]}}), [{"a": None}, {"a": {}}], [{"a": {"b": "x"}}]),
+    ("branches of a field with a default", DEFAULTED, [{}, {"k": "b"}, {"k": "a", "v": "x"}], [{"v": "y"}, {"k": "a", "v": "y"}]),
+    ("branches that require a field with a default", obj(k={"type": "string", "default": "a"}) | {"anyOf": [{"required": ["k"]}]}, [{}, {"k": "b"}], [{"k": 1}]),
+    ("a branch that no default fits", obj(k={"type": "string", "default": "a"}) | {"not": {"properties": {"k": {"enum": ["b"]}}}}, [{}, {"k": "a"}], [{"k": "b"}]),
     ("not", {"type": "string", "not": {"enum": ["a"]}}, ["b"], ["a"]),
     ("an object in an object", OPEN | {"x-kubernetes-embedded-resource": True}, [{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "b": 1}], [{"kind": "A"}, {"apiVersion": "v1", "kind": 1}]),
 ]  # fmt: skip

@@ -60,8 +60,34 @@ def test_settings_accept_findings_by_rule_path_and_field(
 
 
 def test_settings_that_accept_nothing_are_named(crdgen: Crdgen, folder: Path) -> None:
+    (folder / "other.yaml").touch()
     (folder / ".crdgen.yaml").write_text("ignore: [{rule: required}, {rule: required, path: other.yaml}]\n")
     assert crdgen("eval a.yaml --crd crd.yaml").err == ".crdgen.yaml: ignore[0]: accepts no finding: remove it\n"
+
+
+def test_settings_accept_findings_of_files_with_absolute_paths(crdgen: Crdgen, folder: Path) -> None:
+    (folder / ".crdgen.yaml").write_text("ignore: [{path: a.yaml}]\n")
+    assert crdgen(f"eval {folder}/a.yaml --crd crd.yaml").status == 0
+    (folder / "below").mkdir()
+    (folder / "below" / "a.yaml").write_text(f"{HEAD}  count: 0\n")
+    assert crdgen(f"eval {folder}/below/a.yaml --crd crd.yaml").status == 1
+
+
+def test_what_accepts_findings_of_a_moved_file_is_named(crdgen: Crdgen, folder: Path) -> None:
+    entries = "{path: a.yaml}, {path: shop/templates/a.yaml}, {path: old*}"
+    (folder / ".crdgen.yaml").write_text(f"ignore: [{entries}]\n")
+    assert crdgen("eval a.yaml --crd crd.yaml").err == ""
+    (folder / "a.yaml").rename(folder / "b.yaml")
+    assert crdgen("eval . --crd crd.yaml").err == ".crdgen.yaml: ignore[0]: accepts no finding: remove it\n"
+
+
+def test_a_baseline_loses_what_was_in_a_moved_file(crdgen: Crdgen, folder: Path) -> None:
+    assert crdgen("eval a.yaml --crd crd.yaml --baseline b.json --write-baseline").status == 0
+    (folder / "a.yaml").rename(folder / "b.yaml")
+    answer = crdgen("eval . --baseline b.json")
+    assert (answer.status, answer.err) == (1, "b.json: 2 findings no longer there: run again with --write-baseline\n")
+    assert crdgen("eval . --baseline b.json --write-baseline").status == 0
+    assert {entry["file"] for entry in json.loads((folder / "b.json").read_text())} == {"b.yaml"}
 
 
 @pytest.mark.parametrize(

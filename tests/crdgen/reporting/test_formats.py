@@ -122,6 +122,20 @@ def test_junit_has_a_case_for_each_object(capsys: pytest.CaptureFixture[str]) ->
     assert [child.tag for child in case] == ["failure", "system-out"]
 
 
+@pytest.mark.parametrize(("strict", "tags"), [(False, ["system-out"]), (True, ["failure"])])
+def test_junit_fails_where_the_command_fails(capsys: pytest.CaptureFixture[str], strict: bool, tags: list[str]) -> None:
+    (suite,) = ET.fromstring(printed(capsys, "junit", WARNING, strict=strict)[1])
+    assert [child.tag for child in suite[1]] == tags
+    assert suite.get("failures") == str(1 + strict)
+
+
+def test_junit_names_the_template_of_a_rendered_object(capsys: pytest.CaptureFixture[str]) -> None:
+    (manifest,) = read(b"---\n# Source: shop/templates/a.yaml\n" + TEXT, "<stdin>")
+    conclude(Report("crdgen eval", "object", [Judged(manifest, "accepted", [])]), output="junit")
+    ((case,),) = ET.fromstring(capsys.readouterr().out)
+    assert case.get("classname") == "shop/templates/a.yaml"
+
+
 @pytest.mark.parametrize(
     ("results", "strict", "status"),
     [((), False, 0), ((WARNING,), False, 0), ((WARNING,), True, 1), ((ERROR,), False, 1)],

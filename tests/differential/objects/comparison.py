@@ -160,7 +160,7 @@ def _created(api: ClusterApi, crd: dict[str, Any], params: Params | None = None)
 def _until_deleted(api: ClusterApi, crd: dict[str, Any]) -> Iterator[str]:
     path = f"/apis/{GROUP}/v1/namespaces/default/{crd['spec']['names']['plural']}"
     try:
-        wait_for(partial(_is_served, api, path), timeout=60, what=f"{path} is served")
+        wait_for(partial(_is_served, api, path), what=f"{path} is served")
         yield path
     finally:
         api.delete(f"{CRDS}/{crd['metadata']['name']}")

@@ -127,23 +127,23 @@ def issue(folder: Path) -> None:
 @contextlib.asynccontextmanager
 async def serving(cluster: Cluster, folder: Path) -> AsyncIterator[Client]:
     """Serve within the block."""
-    with contextlib.closing(reserve_port()) as reserved:
+    with reserve_port() as reserved:
         port = reserved.getsockname()[1]
-    server = JobServer(DIJOB, "svc.cluster.local", "127.0.0.1", "https://url", folder, port)
-    assert server.access() is None
-    running = asyncio.create_task(server.run(cluster))  # type: ignore[arg-type]
-    while server.access() is None:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-    access = server.access()
-    assert access is not None
-    context = ssl.create_default_context(cadata=access.authority)
-    try:
-        async with ClientSession(connector=TCPConnector(ssl=context)) as session:
-            yield Client(session, server, port)
-    finally:
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
+        server = JobServer(DIJOB, "svc.cluster.local", "127.0.0.1", "https://url", folder, port)
+        assert server.access() is None
+        running = asyncio.create_task(server.run(cluster))  # type: ignore[arg-type]
+        while server.access() is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        access = server.access()
+        assert access is not None
+        context = ssl.create_default_context(cadata=access.authority)
+        try:
+            async with ClientSession(connector=TCPConnector(ssl=context)) as session:
+                yield Client(session, server, port)
+        finally:
+            running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
 
 
 async def test_replicas_are_asked_for_within_the_bounds(folder: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.webhook.kind import crew, job, parts
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import MUTATE, VALIDATE, Connection, Running, body, chunked, head, post, until
+from tests.webhook.server.wire import MUTATE, PATIENCE, VALIDATE, Connection, Running, body, chunked, head, post, until
 from webhook import Cause, Context, Draft, Object, Registry, Required
 from webhook.rule import rule as as_rule
 from webhook.server.limits import KIB, MIB
@@ -22,7 +22,7 @@ LARGE = body(parts({"name": "a", "x": "y" * 20 * KIB}))
 
 async def closes(connection: Connection) -> bool:
     """Whether the server closes this connection soon."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         return await connection.closed()
 
 
@@ -169,7 +169,7 @@ async def test_a_slow_body_is_answered_and_the_connection_closed(start: Start) -
 
 async def test_a_body_is_awaited_no_longer_than_the_caller_waits(start: Start) -> None:
     server = await start(body_time=60.0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         answer = await server.ask(head(path=f"{VALIDATE}?timeout=1s", Content_Length=100))
     assert answer.code == 408
 

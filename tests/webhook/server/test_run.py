@@ -74,7 +74,7 @@ async def test_what_is_in_flight_is_finished_and_idle_connections_are_closed(sta
         await server.connect()
     answer = await reading.ask(content[10:])
     assert (answer.code, answer.headers["connection"]) == (200, "close")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await server.served
 
 
@@ -83,7 +83,7 @@ async def test_what_does_not_finish_is_cut_off(start: Start) -> None:
     reading = await server.connect()
     await reading.send(head(path=f"{VALIDATE}?timeout=30s", Content_Length=100))
     server.stop.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await server.served
 
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from tests.webhook.server.conftest import Start
-from tests.webhook.server.wire import Running, Shown, head, post
+from tests.webhook.server.wire import PATIENCE, Running, Shown, head, post
 
 
 def client(shown: Shown, **attributes: object) -> ssl.SSLContext:
@@ -78,7 +78,7 @@ async def test_what_is_no_tls_is_closed_without_a_word_in_the_log(
 ) -> None:
     connection = await server.connect(tls=False)
     await connection.send(sent)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await connection.reader.read()
     assert await server.lives()
     assert not [record for record in caplog.records if record.name == "webhook" and record.levelname != "INFO"]
@@ -94,5 +94,5 @@ async def test_who_makes_no_handshake_is_closed(start: Start) -> None:
     server = await start(handshake_time=0.2)
     connection = await server.connect(tls=False)
     assert await server.lives()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await connection.closed()

@@ -25,7 +25,7 @@ MUTATE, VALIDATE = CREW.path(Phase.MUTATE), CREW.path(Phase.VALIDATE)
 #: A server that a test starts in a process of its own.
 PROGRAM = "tests.webhook.server.program"
 #: Longer than any answer takes on a busy machine; a test that waits for it has failed.
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def body(document: Any = None, **request: Any) -> bytes:
