@@ -7,7 +7,7 @@ from crdgen.cli.sources import KIND, finish, read_tree, report_arguments, watche
 from crdgen.lint import lint
 from crdgen.reading import Manifest
 from crdgen.reporting import Judged, Report, Result, count
-from crdgen.schema.look import steps_of
+from crdgen.schema.look import mapping, steps_of
 
 ABOUT: Final = """Report errors, which the API server rejects, and warnings, for fields that have no effect or a
 surprising one.
@@ -32,6 +32,8 @@ _RULES_OF_EVAL: Final = frozenset(
         *("unknown-version", "unknown-field", "rejected-crd"),
     )
 )
+#: Fields of the spec that each CRD has. Patches of kustomize have none of them.
+_IN_EACH: Final = frozenset(("group", "names", "scope"))
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -43,8 +45,13 @@ def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
     tree = read_tree(options.paths, recursive=options.recursive)
     definitions = [manifest for manifest in tree.manifests if manifest.object["kind"] == KIND]
-    report = Report("crdgen lint", "CRD", failures=tree.failures, notes=tree.left_out, foreign=_RULES_OF_EVAL)
-    report.items = [_judged(manifest) for manifest in watched(definitions, "CRDs linted")]
+    whole = [each for each in definitions if _IN_EACH & mapping(each.object, "spec").keys()]
+    patches = [each for each in definitions if not _IN_EACH & mapping(each.object, "spec").keys()]
+    notes = [f"{each.file}:{each.line}: left out: has no group, names and scope; a patch of a CRD?" for each in patches]
+    report = Report(
+        "crdgen lint", "CRD", failures=tree.failures, notes=[*tree.left_out, *notes], foreign=_RULES_OF_EVAL
+    )
+    report.items = [_judged(each) for each in watched(whole, "CRDs linted")]
     if others := len(tree.manifests) - len(definitions):
         report.others.append(f"{count(others, 'object')} of other kinds")
     return finish(report, options)

@@ -20,7 +20,7 @@ from webhook.text import bearer
 
 #: Seconds for which an answer holds, and most questions at once.
 HOLDS, CONCURRENCY = 30.0, 8
-#: Tokens in a cluster: seconds for which a caller is remembered, most callers, unknown ones per second and at once.
+#: In a cluster: seconds for which a caller is known, most callers; unknown tokens of an address per second, at once.
 REMEMBERED, CALLERS, RATE = 300.0, 100, (2.0, 20.0)
 #: The group and the plural of a resource, and a namespace.
 Place: TypeAlias = tuple[str, str, str]
@@ -75,7 +75,7 @@ class Callers:
             return self._user
         key = hashlib.sha256(token.encode()).digest()
         if (caller := self._known.get(key)) is None:
-            if not self._unknown.take(""):
+            if not self._unknown.take(request.remote or ""):
                 raise web.HTTPTooManyRequests(text="too many tokens", headers={"Retry-After": "1"})
             caller = Caller(self._user.client.acting_as(token))
             try:

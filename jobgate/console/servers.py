@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import orjson
-from aiohttp import ClientError, ClientResponse, ClientTimeout, request
+from aiohttp import ClientResponse, ClientTimeout, request
 from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.samples import Sample
 
 from certs import Refusal, RotationSettings, Unavailable, service_names
 from certs.state import write_time
@@ -40,11 +39,13 @@ from webhook.values import mapping, metadata_of, spec_of, text
 
 #: Most bytes of the metrics of a server, and seconds to read them.
 METRICS, TIMEOUT = 2 * 1024 * 1024, 5.0
-#: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream; most servers.
-PERIOD, RETRY, SILENCE, MOST = 5.0, 2.0, 30.0, 50
+#: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream.
+PERIOD, RETRY, SILENCE = 5.0, 2.0, 30.0
 _LATENCY: Final = "controller_runtime_webhook_latency_seconds"
 _OFF: Final = "reviews are not kept: set keepReviews in the chart, or --keep-reviews of the server"
 _STATES: Final = {401: "forbidden", 403: "forbidden", 404: "off"}
+#: The values of metrics by name, each with the bound of its bucket or its resource.
+_Samples: TypeAlias = Mapping[str, list[tuple[str, float]]]
 
 
 @dataclass
@@ -86,8 +87,11 @@ class Servers:
         are_given = bool(self.known)
         try:
             while True:
-                if not are_given:
-                    await self._look()
+                try:
+                    if not are_given:
+                        await self._look()
+                except Exception as error:  # noqa: BLE001  # whatever is answered: it is asked again
+                    self.fault = f"pods of namespace {self.namespace}: {str(error) or type(error).__qualname__}"
                 for server in self.known.values():
                     server.task = server.task or asyncio.create_task(self._follow(server))
                 await asyncio.sleep(PERIOD)
@@ -97,16 +101,9 @@ class Servers:
     async def _look(self) -> None:
         """Find the pods. The account tells them from others with their labels."""
         selector = ",".join(f"{key}={value}" for key, value in SELECTOR.items())
-        try:
-            pods, _ = await self._client.labelled(selector, self.namespace).list(PODS)
-        except Exception as error:  # noqa: BLE001  # whatever is answered: it is asked again
-            self.fault = f"pods of namespace {self.namespace}: {str(error) or type(error).__qualname__}"
-            return
+        pods, _ = await self._client.labelled(selector, self.namespace).list(PODS)
         running = {text(metadata_of(pod).get("uid")): pod for pod in pods if _runs(pod)}
         self.fault = "" if running else f"no server runs in namespace {self.namespace}"
-        if len(running) > MOST:
-            self.fault = f"only {MOST} of {len(running)} servers are read: reviews of the others are not shown"
-        running = dict([*running.items()][:MOST])
         self._keep(running)
         for uid, pod in running.items():
             self.known.setdefault(uid, Server(text(metadata_of(pod).get("name")))).pod = pod
@@ -197,26 +194,33 @@ async def health(client: Client, name: str, servers: Servers, *, may_see_servers
         "time": write_time(datetime.now(UTC)),
         "namespace": servers.namespace,
         "replicas": [_server(server, samples) for server, _, samples in read] if may_see_servers else None,
-        "latency": _latency([sample for _, _, samples in read for sample in samples]),
+        "latency": _latency(samples for _, _, samples in read),
         "certificates": certificates,
         "problems": problems,
     }
 
 
-async def _metrics(client: Client, servers: Servers, server: Server) -> tuple[Server, str, list[Sample]]:
+async def _metrics(client: Client, servers: Servers, server: Server) -> tuple[Server, str, _Samples]:
     try:
         async with asyncio.timeout(TIMEOUT), servers.asked(server, client, "/metrics", silence=TIMEOUT) as response:
             body = b""
             while len(body) < METRICS and (chunk := await response.content.read(METRICS)):
                 body += chunk
-            whole = body.decode("utf-8", "replace").rpartition("\n")[0] + "\n"
-            return server, "", [each for family in text_string_to_metric_families(whole) for each in family.samples]
-    except (ApiError, OSError, TimeoutError, ClientError, ValueError) as error:
-        return server, str(error) or type(error).__qualname__, []
+        return server, "", await asyncio.to_thread(_samples, body.decode("utf-8", "replace"))
+    except Exception as error:  # noqa: BLE001  # whatever a pod answers
+        return server, str(error) or type(error).__qualname__, {}
 
 
-def _server(server: Server, samples: Sequence[Sample]) -> dict[str, Any]:
-    pod, unkept = pod_row(server.pod), dict(_by_resource(samples, "jobgate_cache_unkept_objects"))
+def _samples(exposition: str) -> _Samples:
+    found = defaultdict[str, list[tuple[str, float]]](list)
+    for family in text_string_to_metric_families(exposition.rpartition("\n")[0] + "\n"):
+        for sample in family.samples:
+            found[sample.name].append((sample.labels.get("le", sample.labels.get("resource", "")), sample.value))
+    return found
+
+
+def _server(server: Server, samples: _Samples) -> dict[str, Any]:
+    pod, unkept = pod_row(server.pod), dict(samples.get("jobgate_cache_unkept_objects", ()))
     return {
         "name": server.name,
         "node": spec_of(server.pod).get("nodeName"),
@@ -230,27 +234,23 @@ def _server(server: Server, samples: Sequence[Sample]) -> dict[str, Any]:
         "requests": _total(samples, "controller_runtime_webhook_requests_total"),
         "caches": [
             {"resource": name, "ageSeconds": age if age != inf else None, "unkept": unkept.get(name, 0.0)}
-            for name, age in sorted(_by_resource(samples, "jobgate_cache_age_seconds"))
+            for name, age in sorted(samples.get("jobgate_cache_age_seconds", ()))
         ],
         "certificateGeneration": _total(samples, "jobgate_certificate_generation"),
     }
 
 
-def _by_resource(samples: Sequence[Sample], name: str) -> Iterator[tuple[str, float]]:
-    return ((sample.labels.get("resource", ""), sample.value) for sample in samples if sample.name == name)
+def _total(samples: _Samples, name: str) -> float | None:
+    return sum(value for _, value in samples[name]) if name in samples else None
 
 
-def _total(samples: Sequence[Sample], name: str) -> float | None:
-    numbers = [sample.value for sample in samples if sample.name == name]
-    return sum(numbers) if numbers else None
-
-
-def _latency(samples: Sequence[Sample]) -> dict[str, Any] | None:
+def _latency(servers: Iterable[_Samples]) -> dict[str, Any] | None:
     """Return the histogram of all servers and paths together."""
-    buckets = defaultdict[float, float](float)
-    for sample in samples:
-        if sample.name == f"{_LATENCY}_bucket":
-            buckets[float(sample.labels["le"])] += sample.value
-    shown = [{"le": bound if bound != inf else None, "count": number} for bound, number in sorted(buckets.items())]
-    total = _total(samples, f"{_LATENCY}_sum")
+    buckets, total = defaultdict[float, float](float), 0.0
+    for samples in servers:
+        total += _total(samples, f"{_LATENCY}_sum") or 0.0
+        for bound, count in samples.get(f"{_LATENCY}_bucket", ()):
+            with suppress(ValueError):  # no number
+                buckets[float(bound)] += count
+    shown = [{"le": bound if bound != inf else None, "count": count} for bound, count in sorted(buckets.items())]
     return {"count": buckets[inf], "sumSeconds": total, "buckets": shown} if shown else None

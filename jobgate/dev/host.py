@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ _INSPECT = ("docker", "network", "inspect", "kind", "--format", "{{range .IPAM.C
 
 
 def host_of(kubeconfig: Mapping[str, Any], gateway: Callable[[], str], platform: str = sys.platform) -> str:
-    """Return the host; `gateway` returns that of kind, whose nodes have no name for this machine on Linux.
+    """Return the host; `gateway` returns that of kind on Linux, where nodes have no name for this machine.
 
     Raises:
         LookupError: it is not known; or the kubeconfig has no current context.
@@ -37,16 +38,21 @@ def host_of(kubeconfig: Mapping[str, Any], gateway: Callable[[], str], platform:
 
 
 def docker_gateway() -> str:
-    """Return the IPv4 address of this machine in Docker's network of kind.
+    """Return the IPv4 address of this machine in Docker's network of kind, or the name that Docker Desktop gives it.
 
     Raises:
         LookupError: Docker does not tell.
     """
     try:
         output = subprocess.run(_INSPECT, capture_output=True, check=True, timeout=20, text=True).stdout  # noqa: S603
-        return next(each for each in output.split() if is_address(each) and ":" not in each)
+        address = next(each for each in output.split() if is_address(each) and ":" not in each)
     except (OSError, subprocess.SubprocessError, StopIteration):
         raise LookupError(f"the gateway of kind is not known: `{' '.join(_INSPECT[:4])}` fails") from None
+    try:
+        socket.create_server((address, 0)).close()
+    except OSError:  # not of this machine, but of the virtual machine of Docker Desktop
+        return "host.docker.internal"
+    return address
 
 
 def is_address(host: str) -> bool:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from typing import Any
 
 import orjson
 
-from webhook.server.reviews import KeptReview, KeptReviews
+from webhook.server.limits import MIB
+from webhook.server.reviews import KeptReviews
 from webhook.text import line
 
 
 class PrintedReviews(KeptReviews):
     """Reviews that are printed as soon as they are answered."""
 
-    def add(self, kept: KeptReview, milliseconds: float) -> None:
+    _printed = 1
+
+    def add(self, *review: Any) -> None:
         """Print a review."""
-        super().add(kept, milliseconds)
-        with suppress(OSError):  # who reads it has ended
-            print(time.strftime("%H:%M:%S"), shown(kept), flush=True)  # noqa: T201
+        super().add(*review)
+        for number, kept in self.after(self._printed, 100, MIB)[0]:
+            self._printed = number
+            with suppress(OSError):  # who reads it has ended
+                print(time.strftime("%H:%M:%S"), shown(kept), flush=True)  # noqa: T201
 
 
-def shown(kept: KeptReview) -> str:
+def shown(kept: bytes) -> str:
     """Return the line of a review: verdict, phase, operation, object, duration, and the first cause or warning."""
-    review = orjson.loads(kept.to_json())
+    review = orjson.loads(kept)
     found = [*review["causes"], *review["warnings"]]
     first = "  " + ": ".join(filter(None, (found[0]["field"], found[0]["message"]))) if found else ""
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""

@@ -88,7 +88,7 @@ def _shown(text: str) -> str:
         call = json.loads(text)
     except ValueError:  # a review that quotes a log, or a part of a line
         return text
-    if "objects" not in call:
+    if not isinstance(call, dict) or call.get("path") != "/convert" or "objects" not in call:
         return ""
     what = f"convert to {call['apiVersion']}: {call['verdict']}"
     return line(f"{time.strftime('%H:%M:%S')} {what}  {call['milliseconds']:.1f} ms")

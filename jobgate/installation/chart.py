@@ -111,6 +111,8 @@ def schema(kinds: Registry[CustomKind]) -> dict[str, Any]:
         "$defs": defined,
         "type": "object",
         "additionalProperties": False,
+        # Helm drops those that are null, and templates look into them.
+        "required": [name for name, field in properties.items() if field.get("type") == "object"],
         # Set by charts that have this one as a dependency.
         "properties": {**properties, "global": {"type": "object"}},
         # A rendered bundle would overwrite an injected one at each upgrade.

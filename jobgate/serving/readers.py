@@ -18,25 +18,23 @@ from webhook.server.offer import PATH
 from webhook.values import items, text
 
 AUDIENCE: Final = "jobgate-reviews"
-#: Seconds for which an answer holds, most that are remembered, and tokens to ask about per second, and at once.
-HOLDS, MOST, RATE = 60.0, 100, (2.0, 20.0)
+#: Seconds for which an answer holds, most that are kept, and unknown tokens of an address per second, and at once.
+HOLDS, MOST, RATE = 60.0, 1000, (2.0, 20.0)
 
 
 class Readers:
     """Answers whether a token may read reviews. `client` returns the client of the API server, once there is one."""
 
     def __init__(self, client: Callable[[], ObjectClient | None], now: Callable[[], float] = time.monotonic) -> None:
-        self._client, self._budget, self._known = client, Budget(now, *RATE), AnswerCache[int](now, MOST)
+        self._client, self._unknown, self._known = client, Budget(now, *RATE), AnswerCache[int](now, MOST)
 
-    async def may_read(self, token: str) -> int:
-        """Return the HTTP status for a token: OK if who has it may read."""
+    async def may_read(self, token: str, address: str) -> int:
+        """Return the HTTP status for a token that an address sends: OK if who has it may read."""
         key, client = hashlib.sha256(token.encode("utf-8", "replace")).digest(), self._client()
         if (status := self._known.get(key)) is not None:
             return status
-        if client is None:
-            return HTTPStatus.SERVICE_UNAVAILABLE
-        if not self._budget.take(""):
-            return HTTPStatus.TOO_MANY_REQUESTS
+        if client is None or not self._unknown.take(address):
+            return HTTPStatus.SERVICE_UNAVAILABLE if client is None else HTTPStatus.TOO_MANY_REQUESTS
         user, status = await user_of(client, token, AUDIENCE), HTTPStatus.UNAUTHORIZED
         if name := text(user.get("username")):
             allowed = await is_allowed(client, name, items(user.get("groups")), verb="get", path=PATH)

@@ -78,7 +78,12 @@ def test_the_host_of_a_remote_cluster_must_be_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "expected"), [("172.18.0.1 fc00:f853:ccd:e793::1 \n", "172.18.0.1"), ("fc00::1 10.89.0.1 ", "10.89.0.1")]
+    ("output", "expected"),
+    [
+        ("127.0.0.8 fc00:f853:ccd:e793::1 \n", "127.0.0.8"),
+        ("fc00::1 127.0.0.9 ", "127.0.0.9"),
+        ("192.0.2.1", "host.docker.internal"),  # no address of this machine
+    ],
 )
 def test_docker_tells_the_gateway(output: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(command: Any, **_: Any) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,8 @@ CALL = '{"time":"2026-11-27T12:00:01.500+00:00","level":"info","message":"reques
         (CALL % ("/validate-a", ""), ""),
         ('12:00:01 denied  spec.log: not {"level":"info"}', '12:00:01 denied  spec.log: not {"level":"info"}'),
         ('{"level":"warning","message":"slow"}', '{"level":"warning","message":"slow"}'),
+        ('{"level":"info","message":"a package counts","objects":3}', ""),
+        ('["\\"level\\":\\"info\\"", {"level":"info"}]', ""),
         (
             CALL % ("/convert", ',"apiVersion":"a.example.com/v1","verdict":"converted","objects":1,"faults":0'),
             "convert to a.example.com/v1: converted  0.9 ms",

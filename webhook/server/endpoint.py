@@ -36,7 +36,7 @@ from webhook.server.spans import OpenTelemetry
 from webhook.trace import CURRENT, Trace
 
 if TYPE_CHECKING:
-    from webhook.server.reviews import KeptReview, KeptReviews
+    from webhook.server.reviews import KeptReviews
 
 #: Seconds of the caller's time that are reserved for the way back.
 MARGIN = 0.2
@@ -89,7 +89,6 @@ class Call(Struct, eq=False):
         body: the body, from its arrival until it is decoded.
         size: the size of the body in bytes; -1 until it has arrived.
         request: the request, once it is read; without its objects, unless reviews are kept and it has no answer yet.
-        kept: the review to keep, once there is an answer.
     """
 
     connection: Connection[Call]
@@ -105,7 +104,6 @@ class Call(Struct, eq=False):
     body: bytes = b""
     size: int = -1
     request: Request | ConversionRequest | None = None
-    kept: KeptReview | None = None
 
     def fields(self, **answered: Any) -> dict[str, Any]:
         """Return the fields of its log line: who, what, where, but nothing of the object itself."""
@@ -149,7 +147,7 @@ class Endpoint(Generic[S]):
         impaired: what does not work although the server is ready, a sentence each; by default the kinds that it lacks.
         spans: records a span for each request; None without traces.
         reviews: the reviews that are kept; None if none are.
-        may_read: returns the HTTP status for the token of who asks for them; None if nobody may read them.
+        may_read: returns the HTTP status for a token and an address that ask for them; None if nobody may read them.
         draining: whether each answer closes its connection.
         held: the bytes of bodies that it holds.
         in_flight: the number of requests that are read or answered.
@@ -185,7 +183,7 @@ class Endpoint(Generic[S]):
         self.impaired: Sequence[str] = kinds.lacking
         self.spans: OpenTelemetry | None = None
         self.reviews: KeptReviews | None = None
-        self.may_read: Callable[[str], Coroutine[Any, Any, int]] | None = None
+        self.may_read: Callable[[str, str], Coroutine[Any, Any, int]] | None = None
         self.held = BufferedBytes(self.limits)
         self.in_flight = 0
         #: The metrics of each path that has been called.
@@ -416,12 +414,13 @@ class Endpoint(Generic[S]):
             if isinstance(outcome, Conversion):
                 return outcome, answer.conversion(outcome)
             changes = answer.patch(outcome)
+            body = answer.review(request.uid, outcome, self.product.hint, changes)
             if self.reviews is not None and outcome is not None and call.route is not None:
                 assert isinstance(request, Request)
-                call.kept = self.reviews.entry(request, outcome, call.route.phase or "", call.size, changes)
-            return outcome, answer.review(request.uid, outcome, self.product.hint, changes)
+                self.reviews.add(request, outcome, call.route.phase or "", call.size, changes, call.started)
         except Exception as error:  # noqa: BLE001  # whatever a rule has yielded
             return error, b""
+        return outcome, body
 
     def _answer(self, call: Call, outcome: Outcome, body: bytes) -> None:
         """Answer with the bytes of a response, or with an error."""
@@ -436,8 +435,6 @@ class Endpoint(Generic[S]):
             return
         verdict = _verdict(outcome)
         call.metrics.reviewed(verdict, outcome)
-        if call.kept is not None and self.reviews is not None:
-            self.reviews.add(call.kept, (time.perf_counter() - call.started) * 1000)
         fields = {
             "allowed": outcome is None or outcome.allowed,
             "verdict": verdict,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeAlias
@@ -23,11 +22,10 @@ TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
 #: Seconds between two parts of a stream, between two comments in a silent one, and until it ends: then the client
 #: connects again, and its token is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
-#: Most streams, requests per second, and reviews of an answer; bytes of a part of a stream, and of an answer, after
-#: which no review is added.
-STREAMS, PER_SECOND, MOST, PART, ANSWER = 8, 10, 1000, 64 * KIB, MIB
-#: Returns the HTTP status for a token: OK if who has it may read all reviews.
-MayRead: TypeAlias = Callable[[str], Coroutine[Any, Any, int]]
+#: Most streams, and reviews of an answer; bytes of a part of a stream, and of an answer, after which none is added.
+STREAMS, MOST, PART, ANSWER = 8, 1000, 64 * KIB, MIB
+#: Returns the HTTP status for a token and the address of who sent it: OK if they may read all reviews.
+MayRead: TypeAlias = Callable[[str, str], Coroutine[Any, Any, int]]
 
 
 class Asking(Exchange, Protocol):
@@ -47,7 +45,7 @@ class Offer:
         self._kept, self._may_read = kept, may_read
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._streams = self._second = self._asked = 0
+        self._streams = 0
 
     def answer(self, asking: Asking) -> None:
         """Answer later, in the event loop of the plain port."""
@@ -60,7 +58,7 @@ class Offer:
         values, body = {"after": "0", "limit": str(MOST), **dict(parse_qsl(query))}, b""
         after, most = values["after"][:18], values["limit"][:18]
         try:
-            status = await self._status(asking.head) if (after + most).isdecimal() else 400
+            status = await self._status(asking) if (after + most).isdecimal() else 400
             if status == HTTPStatus.OK and path == STREAM and self._streams < STREAMS:
                 await self._stream(asking, int(after))
                 return
@@ -74,16 +72,14 @@ class Offer:
         why = "after and limit must be whole numbers" if status == 400 else HTTPStatus(status).description
         asking.connection.answer(status, body or f"{why}\n".encode(), JSON if body else TEXT, headers)
 
-    async def _status(self, head: RequestHead) -> int:
+    async def _status(self, asking: Asking) -> int:
         """Return the HTTP status for a request: OK if who sent it may read all reviews."""
-        second = int(time.monotonic())
-        self._second, self._asked = second, self._asked + 1 if second == self._second else 1
+        head = asking.head
         token = head.headers.get(TOKEN, bearer(head.headers.get("Authorization", "")))
-        if head.method != "GET":
-            return HTTPStatus.METHOD_NOT_ALLOWED
-        if not token or self._asked > PER_SECOND:
-            return HTTPStatus.TOO_MANY_REQUESTS if token else HTTPStatus.UNAUTHORIZED
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._may_read(token), self._loop))
+        if head.method != "GET" or not token:
+            return HTTPStatus.UNAUTHORIZED if head.method == "GET" else HTTPStatus.METHOD_NOT_ALLOWED
+        answer = asyncio.run_coroutine_threadsafe(self._may_read(token, asking.connection.address), self._loop)
+        return await asyncio.wrap_future(answer)
 
     async def _stream(self, asking: Asking, last: int) -> None:
         now = asyncio.get_running_loop().time

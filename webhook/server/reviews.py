@@ -1,16 +1,18 @@
-"""The last reviews of a server, masked and bounded. Masking is slow: of reviews beyond a rate, only names are kept."""
+"""The last reviews of a server, masked and bounded. Masking is slow: of reviews beyond a rate, only names are kept.
+
+Code that runs once per request is slow, because the processor no longer has it in its cache. So a review is kept with
+little code and without a lock, and its JSON is written when it is read.
+"""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import orjson
-from msgspec import Struct
 
 from webhook.admission import NAME_LIMIT, Request, Response
 from webhook.cause import Cause, Notice
@@ -28,24 +30,8 @@ _KEYS: Final = ("phase", "operation", "apiVersion", "kind", "namespace", "name",
 _CUT: Final = slice(NAME_LIMIT)
 _EMPTY: Final = b'{"causes":[],"warnings":[]}'
 _PATCH: Final = len(_EMPTY) + len(b'"patch":')
-
-
-class KeptReview(Struct, gc=False):
-    """A review: the texts of `_KEYS`, findings, patch and object as JSON, and the time in microseconds as its id."""
-
-    texts: tuple[str, ...]
-    dry_run: bool
-    operations: int
-    content: bytes
-    id: int = 0
-    milliseconds: float = 0.0
-
-    def to_json(self) -> bytes:
-        """Return the review as JSON."""
-        at = datetime.fromtimestamp(self.id / 1e6, UTC).isoformat(timespec="microseconds")
-        about = {"id": self.id, "time": at, "dryRun": self.dry_run, "operations": self.operations}
-        about |= {**dict(zip(_KEYS, self.texts, strict=True)), "milliseconds": round(self.milliseconds, 3)}
-        return orjson.dumps(about)[:-1] + b"," + self.content[1:]
+#: Findings, patch and object as JSON; start and end on the performance counter; dry run, number of operations, `_KEYS`.
+_Kept: TypeAlias = tuple[bytes, float, float, bool, int, tuple[str, ...]]
 
 
 class KeptReviews:
@@ -53,20 +39,20 @@ class KeptReviews:
 
     def __init__(self, most: int, size: int = BYTES, rate: float = RATE) -> None:
         """Keep at most `most` reviews and `size` bytes of them, and mask `rate` bytes of requests per second."""
-        self._most, self._size, self._rate = max(1, most // 2), size // 2, rate
-        self._lock = threading.Lock()
-        #: The reviews without and with findings; of each, the bytes, and the id of the last that was dropped.
-        self._kept: tuple[deque[KeptReview], deque[KeptReview]] = (deque(), deque())
-        self._bytes, self._dropped, self._last = [0, 0], [0, 0], 0
+        self._most, self._rate = max(1, min(most, size // ENTRY // 2) // 2), rate
+        #: The reviews without and with findings; most bytes of the contents of each, and how many were added lately.
+        self._kept = deque[_Kept](maxlen=self._most), deque[_Kept](maxlen=self._most)
+        self._size, self._added, self._dropped = size // 2 - self._most * ENTRY, 0, False
         #: Contents with only a patch in which nothing is masked, by its length. Most jobs get one of few.
         self._plain: dict[int, bytes] = {}
         self._budget, self._since = float(BURST), time.monotonic()
+        self._epoch = time.time() - time.perf_counter()
 
-    def entry(self, request: Request, response: Response, phase: str, size: int, patch: bytes) -> KeptReview:
-        """Return a review to keep; `size` is that of the request, and `patch` the JSON of the response's patch."""
-        verdict, content = "patched" if patch else "allowed", _EMPTY
+    def add(self, request: Request, response: Response, phase: str, size: int, patch: bytes, started: float) -> None:
+        """Keep a review that `started` on the performance counter; `size` is that of the request."""
+        verdict, content, kept = "patched" if patch else "allowed", _EMPTY, self._kept[0]
         if response.findings or response.later:
-            verdict = "denied" if response.causes else "later" if response.later else "warned"
+            verdict, kept = "denied" if response.causes else "later" if response.later else "warned", self._kept[1]
             redaction = Redaction() if self._take(size) else None
             content = masked(redaction, response, request.old_document, request.document)
         elif patch:
@@ -75,10 +61,21 @@ class KeptReviews:
                 content = masked(Redaction(), response) if self._take(len(patch), spare=BURST // 2) else _EMPTY
                 if content.startswith(patch, _PATCH):
                     self._plain = dict([*self._plain.items()][1 - PATCHES :]) | {len(patch): content}
-        what = phase, request.operation, request.api_version[_CUT], request.kind[_CUT], request.namespace[_CUT]
-        name = (request.name or escaped(response.subject[2]))[_CUT]  # half a surrogate pair cannot be encoded
-        texts = (*what, name, request.user.name[_CUT], request.uid, verdict)
-        return KeptReview(texts, request.dry_run, len(response.patch), content)
+        name = request.name[_CUT] or escaped(response.subject[2])[_CUT]  # half a surrogate pair cannot be encoded
+        what = phase, request.operation, request.api_version, request.kind, request.namespace[_CUT], name
+        texts = (*what, request.user.name[_CUT], request.uid, verdict)
+        kept.append((content, started, time.perf_counter(), request.dry_run, len(response.patch), texts))
+        self._added += len(content)
+        if self._added > self._size // 8:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Drop the oldest reviews if their contents are too large. It is not looked at for each review."""
+        self._added = 0
+        for half in self._kept:
+            over = sum(len(content) for content, *_ in [*half]) - self._size // 8 * 7
+            while over > 0:
+                over, self._dropped = over - len(half.popleft()[0]), True
 
     def _take(self, size: int, *, spare: int = 0) -> bool:
         """Return whether a request of a size may be masked now, and count it if so."""
@@ -88,33 +85,31 @@ class KeptReviews:
         self._budget -= cost if allowed else 0
         return allowed
 
-    def add(self, kept: KeptReview, milliseconds: float) -> None:
-        """Keep a review."""
-        half = kept.texts[-1] not in {"allowed", "patched"}
-        reviews = self._kept[half]
-        with self._lock:
-            now, kept.milliseconds = time.time_ns() // 1000, milliseconds
-            kept.id = self._last = now if now > self._last else self._last + 1
-            reviews.append(kept)
-            self._bytes[half] += ENTRY + len(kept.content)
-            while len(reviews) > self._most or self._bytes[half] > self._size:
-                dropped = reviews.popleft()
-                self._bytes[half] -= ENTRY + len(dropped.content)
-                self._dropped[half] = dropped.id
-
     def after(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
         """Return id and JSON of the first reviews after an id, or after 0 the newest; and whether some were dropped."""
-        with self._lock:
-            newer = [kept for half in self._kept for kept in takewhile(lambda kept: kept.id > last, reversed(half))]
-            missed = 0 < last < max(self._dropped)
-        newer.sort(key=lambda kept: kept.id)
+        halves = [[*half] for half in self._kept]  # others are added meanwhile
+        newer = [kept for half in halves for kept in takewhile(lambda kept: self._id(kept) > last, reversed(half))]
+        newer.sort(key=self._id)
+        dropping = (half for half in halves if self._dropped or len(half) == self._most)
         found: list[tuple[int, bytes]] = []
         for kept in newer[:most] if last else newer[-most:]:
-            found.append((kept.id, kept.to_json()))
+            found.append((self._id(kept), _json(self._id(kept), kept)))
             room -= len(found[-1][1])
             if room <= 0:
                 break
-        return found, missed
+        return found, any(0 < last < self._id(half[0]) for half in dropping if half)
+
+    def _id(self, kept: _Kept) -> int:
+        """Return the id of a review: the time when it ended, in microseconds."""
+        return int((kept[2] + self._epoch) * 1e6)
+
+
+def _json(number: int, kept: _Kept) -> bytes:
+    content, started, ended, dry_run, operations, texts = kept
+    at = datetime.fromtimestamp(number / 1e6, UTC).isoformat(timespec="microseconds")
+    about = {"id": number, "time": at, "dryRun": dry_run, "operations": operations}
+    about |= {**dict(zip(_KEYS, texts, strict=True)), "milliseconds": round((ended - started) * 1000, 3)}
+    return orjson.dumps(about)[:-1] + b"," + content[1:]
 
 
 def masked(redaction: Redaction | None, response: Response, *documents: Any) -> bytes:

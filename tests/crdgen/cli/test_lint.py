@@ -71,6 +71,17 @@ def test_other_files_of_a_directory_are_linted_beside_an_unreadable_file(crdgen:
     assert (answer.status, "a_broken.yaml:" in answer.err, "bad.yaml:12:10: error:" in answer.out) == (2, True, True)
 
 
+@pytest.mark.parametrize("spec", ["spec: {conversion: {strategy: None}}\n", "$patch: delete\n", "spec: {}\n"])
+def test_a_patch_of_a_crd_is_left_out(crdgen: Crdgen, folder: Path, spec: str) -> None:
+    head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b.c}\n"
+    put(folder, patch=head + spec)
+    answer = crdgen("lint patch.yaml")
+    assert (answer.status, answer.out) == (0, "0 CRDs: 0 errors, 0 warnings\n")
+    assert answer.err == "patch.yaml:1: left out: has no group, names and scope; a patch of a CRD?\n"
+    put(folder, patch=f"{head}spec: {{scope: Cluster}}\n")
+    assert crdgen("lint patch.yaml").status == 1
+
+
 def test_nothing_to_lint_is_no_error(crdgen: Crdgen, folder: Path) -> None:
     put(folder, other=OTHER)
     assert crdgen("lint other.yaml") == (0, "0 CRDs: 0 errors, 0 warnings; 1 object of other kinds\n", "")

@@ -88,7 +88,7 @@ def plain(schema: Any) -> Any:
     return {key: plain(value) for key, value in schema.items() if key not in WITHOUT}
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SCHEMAS.map(plain).map(without_invalid_defaults), st.data())
 def test_what_the_api_server_accepts_without_pruning_is_valid(schema: dict[str, Any], data: st.DataObject) -> None:
     definition_ = definition(version(spec=schema))
