@@ -106,7 +106,9 @@ def _of_cluster(kubeconfig: str | None, context: str | None) -> list[Manifest]:
     command = [program, "get", "customresourcedefinitions", "--output=json", *flags]
     answer = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
     if answer.returncode:
-        raise UsageError(f"kubectl: {' '.join(answer.stderr.decode(errors='replace').split())}")
+        # The lines before the last one are the log of client-go: the same problem, several times.
+        lines = answer.stderr.decode(errors="replace").strip().splitlines() or [f"exit status {answer.returncode}"]
+        raise UsageError(f"kubectl: {lines[-1]}")
     return parsed(answer.stdout, "the cluster")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import re
@@ -22,7 +23,7 @@ from jobgate.cluster.client import Client
 from jobgate.console.caller import Caller, Callers
 from jobgate.console.commands import BYTES, Trial, audited, diagnosis
 from jobgate.console.jobs import Jobs, graph
-from jobgate.console.reviews import ReviewStore, by_rule
+from jobgate.console.reviews import ReviewStore
 from jobgate.console.servers import Servers, health
 from jobgate.doctor.look import CannotDiagnose
 from jobgate.why.look import NoSuchJob, look_at
@@ -41,7 +42,7 @@ _HEADERS: Final = {
 }
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Seconds of a trial and of other requests, threads of trials and most that wait, most items of a page, and seconds
-#: after which jobs are read again though nothing has changed: Events and nodes are not watched.
+#: after which a job is read again though nothing has changed: Events and nodes are not watched.
 TRIAL, TIMEOUT, THREADS, WAITING, ITEMS, REREAD = 10.0, 60.0, 2, 4, 1000, 15.0
 _CALLER: Final = web.RequestKey("caller", Caller)
 _logger = logging.getLogger("jobgate")
@@ -91,7 +92,6 @@ class Console:
             "reviews/{id:[0-9]{1,18}}": self._review,
             "jobs": self._jobs,
             "jobs/{plural}/{namespace}/{name}": self._job,
-            "rules": self._rules,
             "health": self._health,
             "schemas": self._schemas,
             "schemas/{file:.+}": self._schema,
@@ -130,7 +130,7 @@ class Console:
                 request[_CALLER] = await self._callers.of(request)
             async with asyncio.timeout(TIMEOUT):
                 answer = await handler(request)
-                return answer if isinstance(answer, web.StreamResponse) else _json(answer)
+                return answer if isinstance(answer, web.StreamResponse) else _unless_known(request, answer)
         except Exception as error:  # noqa: BLE001  # one request fails, not the console
             return _fault_of(request, error)
 
@@ -148,14 +148,12 @@ class Console:
         return bool(self.token) or await request[_CALLER].may_list("", "pods", self.namespace)
 
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
-        """Return the newest reviews between two ids, and the id after which to ask again."""
+        """Return the newest reviews between two ids."""
         after, before = _number(request, "after", 0), _number(request, "before", 10**18)
-        limit, last = min(_number(request, "limit", 500), ITEMS), self.store.last
         reviews = await self.store.seen_by(request[_CALLER], after, before)
         return {
-            "items": [kept.light for kept in reviews[:limit]],
-            "more": len(reviews) > limit,
-            "last": last,
+            "items": [kept.light for kept in reviews[:ITEMS]],
+            "more": len(reviews) > ITEMS,
             "missed": 0 < after < self.store.dropped,
             "replicas": self._servers.states() if await self._may_see_servers(request) else [],
         }
@@ -166,50 +164,30 @@ class Console:
             raise web.HTTPNotFound(text="this review is not kept any more")
         return review
 
-    async def _rules(self, request: web.Request) -> dict[str, Any]:
-        return by_rule(await self.store.seen_by(request[_CALLER]))
-
     # Jobs
 
-    async def _unless_known(
-        self, request: web.Request, version: str, read: Callable[[], Awaitable[Any]]
-    ) -> web.StreamResponse:
-        """Answer with what is read, or that the caller has this version of it already."""
-        tag = f'"{self._started}-{version}-{time.monotonic() // REREAD:.0f}"'
-        if request.headers.get("If-None-Match") == tag:
-            return web.Response(status=304)
-        response = _json(await read())
-        response.headers["ETag"] = tag
-        return response
+    async def _jobs(self, request: web.Request) -> dict[str, Any]:
+        wanted = {field: value for field in ("plural", "namespace", "phase") if (value := request.query.get(field))}
+        part, rows = request.query.get("q", ""), await self.jobs.seen_by(request[_CALLER])
+        matched = [row for row in rows if wanted.items() <= row.items() and part in row["name"]]
+        shown = {"items": matched[:ITEMS], "total": len(rows), "matched": len(matched)}
+        return {**shown, "kinds": self.jobs.states()}
 
-    async def _jobs(self, request: web.Request) -> web.StreamResponse:
-        query, limit = request.query, min(_number(request, "limit", 100), ITEMS)
-        fields = {"plural": "kind", "namespace": "namespace", "phase": "phase"}
-        wanted = {field: query[name] for field, name in fields.items() if query.get(name)}
-        kinds = self.jobs.states()
-
-        async def read() -> dict[str, Any]:
-            rows = await self.jobs.seen_by(request[_CALLER])
-            matched = [row for row in rows if wanted.items() <= row.items() and query.get("q", "") in row["name"]]
-            return {"items": matched[:limit], "total": len(rows), "matched": len(matched), "kinds": kinds}
-
-        unseen = sum(kind["watch"] != "watching" for kind in kinds)
-        return await self._unless_known(request, f"{self.jobs.touched.total()}.{unseen}", read)
-
-    async def _job(self, request: web.Request) -> web.StreamResponse:
-        """Return one job, read with the rights of the caller."""
+    async def _job(self, request: web.Request) -> web.Response:
+        """Return one job, read with the rights of the caller unless nothing has changed since their last answer."""
         plural, namespace, name = (request.match_info[key] for key in ("plural", "namespace", "name"))
         kind = next((kind for kind in self.jobs.kinds if kind.qualified_plural == plural), None)
         if kind is None:
             raise web.HTTPNotFound(text="this is no kind of jobs that is served")
         if not await request[_CALLER].visible({(kind.group, kind.plural, namespace)}):
             raise web.HTTPForbidden(text=f"you may not list {plural} in namespace {namespace}")
-
-        async def read() -> dict[str, Any]:
-            situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
-            return await asyncio.to_thread(graph, situation, self.trial.options())
-
-        return await self._unless_known(request, str(self.jobs.touched[namespace]), read)
+        version = self._started, self.jobs.touched[namespace], time.monotonic() // REREAD
+        if request.headers.get("If-None-Match") == (tag := _tag(str(version).encode())):
+            return web.Response(status=304)
+        situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
+        response = _json(await asyncio.to_thread(graph, situation, self.trial.options()))
+        response.headers["ETag"] = tag
+        return response
 
     # The installation
 
@@ -289,6 +267,17 @@ def _number(request: web.Request, name: str, default: int) -> int:
 def _json(content: Any, status: int = 200) -> web.Response:
     body = orjson.dumps(content, default=str)
     return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
+
+
+def _unless_known(request: web.Request, content: Any) -> web.Response:
+    """Answer with JSON, or that the caller has it already."""
+    response = _json(content)
+    response.headers["ETag"] = tag = _tag(response.body)
+    return web.Response(status=304) if request.headers.get("If-None-Match") == tag else response
+
+
+def _tag(content: Any) -> str:
+    return f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
 
 
 async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -103,13 +103,12 @@ class Jobs:
         return [row for place, row in placed if place in visible]
 
     def states(self) -> list[dict[str, str]]:
-        """Return how each kind is watched."""
-        states = []
-        for kind in self.kinds:
-            why = next(filter(None, (informer.why_unknown for of, _, informer in self._jobs if of is kind)), "")
-            state = "watching" if not why else "not installed" if why == "not installed" else "failed"
-            states.append({"kind": kind.kind, "plural": kind.qualified_plural, "watch": state, "reason": why})
-        return states
+        """Return the kinds, and why their jobs are not known."""
+        unknown = {kind: informer.why_unknown for kind, _, informer in reversed(self._jobs) if informer.why_unknown}
+        return [
+            {"kind": kind.kind, "plural": kind.qualified_plural, "unknown": unknown.get(kind, "")}
+            for kind in self.kinds
+        ]
 
 
 def row_of(kind: JobKind, document: Mapping[str, Any]) -> Row:

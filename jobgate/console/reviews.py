@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -21,8 +21,8 @@ from jobgate.console.caller import Caller, Place
 from webhook.text import shown
 from webhook.values import items, mapping, text
 
-#: Most reviews and bytes that are kept, most rules that are counted, and most lines that are compared.
-MOST, BYTES, RULES, LINES = 10_000, 64 * 1024 * 1024, 200, 5000
+#: Most reviews and bytes that are kept, and most lines that are compared.
+MOST, BYTES, LINES = 10_000, 64 * 1024 * 1024, 5000
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
 #: The texts that the list shows of a review and of a finding; the rest is shown for a single review.
@@ -102,25 +102,6 @@ class ReviewStore:
             each["line"] = located.get(tuple(each["steps"]), 0)
         diff = patched(document, patch) if patch else None
         return {**kept.light, "causes": causes, "warnings": warnings, "yaml": yaml, "diff": diff}
-
-
-def by_rule(reviews: Sequence[Kept]) -> dict[str, Any]:
-    """Return how often each rule denied and warned, in which kinds and namespaces; `reviews` begin with the newest."""
-    rules: dict[str, dict[str, Any]] = {}
-    for kept in reversed(reviews):
-        found = {each["rule"]: ("warned", each) for each in kept.light["warnings"]}
-        found |= {each["rule"]: ("denied", each) for each in kept.light["causes"]}
-        for rule, (how, finding) in found.items():
-            empty = {"rule": rule, "denied": 0, "warned": 0, "kinds": Counter(), "namespaces": Counter()}
-            entry = rules.setdefault(rule, empty)
-            entry[how] += 1
-            entry["kinds"][kept.light["kind"]] += 1
-            entry["namespaces"][kept.light["namespace"]] += 1
-            example = ": ".join(filter(None, (finding["field"], finding["message"])))
-            entry |= {"last": kept.light["time"], "lastReview": kept.id, "example": example}
-    order = sorted(rules.values(), key=lambda entry: (-entry["denied"], -entry["warned"], entry["rule"]))
-    since = reviews[-1].light["time"] if reviews else None
-    return {"since": since, "reviews": len(reviews), "rules": order[:RULES]}
 
 
 def _finding(finding: Any) -> dict[str, Any]:

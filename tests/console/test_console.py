@@ -63,7 +63,7 @@ async def test_a_denial_appears_within_a_second_with_its_causes_at_their_lines(
     )
     delays = []
     for attempt in range(ATTEMPTS):
-        path = f"/api/reviews?after={(await page.get('/api/reviews'))[1]['last']}"
+        path = f"/api/reviews?after={time.time_ns() // 1000}"
         denied, text = await asyncio.to_thread(user.create, dijob(f"broken-{attempt}", image=7))
         assert not denied, text
         begun = time.monotonic()
@@ -74,7 +74,7 @@ async def test_a_denial_appears_within_a_second_with_its_causes_at_their_lines(
     assert min(delays) <= SOON
     (review,) = content["items"]
     assert (review["name"], review["namespace"]) == (f"broken-{attempt}", user.namespace)
-    assert (await page.get(f"/api/reviews?after={content['last']}"))[1]["items"] == []
+    assert (await page.get(f"/api/reviews?after={review['id']}"))[1]["items"] == []
     assert (review["verdict"], review["kind"]) == ("denied", "DIJob")
     status, whole = await page.get(f"/api/reviews/{review['id']}")
     assert status == 200
@@ -83,7 +83,6 @@ async def test_a_denial_appears_within_a_second_with_its_causes_at_their_lines(
     for cause in whole["causes"]:
         assert "image" in cause["field"]
         assert "image: 7" in lines[cause["line"] - 1]
-    assert (await page.get("/api/rules"))[1]["rules"][0]["denied"] >= 1
     assert (await page.get("/api/reviews/1"))[0] == 404
 
 
@@ -109,8 +108,6 @@ async def test_who_may_not_list_jobs_in_a_namespace_sees_nothing_of_it(
     assert {item["namespace"] for item in everything["items"]} >= {own.namespace, other.namespace}
     assert hidden
     assert {(await page.get(f"/api/reviews/{number}"))[0] for number in hidden} == {404}
-    rules = (await page.get("/api/rules"))[1]
-    assert not any(other.namespace in rule["namespaces"] for rule in rules["rules"])
     jobs = await page.until("/api/jobs", lambda content: content["items"])
     assert {row["namespace"] for row in jobs["items"]} == {own.namespace}
     assert (await page.get(f"/api/jobs/{DIJOBS}/{other.namespace}/good"))[0] == 403
@@ -263,7 +260,7 @@ async def test_health_has_replicas_latency_and_caches(
     assert cluster_api.delete(f"/api/v1/namespaces/{SYSTEM}/secrets/jobgate-webhook-tls")[0] == 200
     status, doctor = await page.post("/api/doctor", {})
     assert status == 200, doctor
-    assert "dijobs.diengine.opendilab.org" in doctor["kinds"]
+    assert doctor.keys() == {"healthy", "findings", "notChecked"}
 
 
 async def test_a_server_outside_the_cluster_is_read_at_its_address(
@@ -304,8 +301,9 @@ async def test_a_pod_that_only_has_the_labels_of_a_server_is_not_read(
 def test_a_console_for_many_needs_an_account_with_a_token(controlplane: ControlPlane) -> None:
     config = controlplane.kubeconfig_for("eve")
     assert "client-certificate" in config.read_text()
-    command = [sys.executable, "-m", "jobgate", "console", "--in-cluster", "--kubeconfig", str(config)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    arguments = ["--in-cluster", "--port=0", "--kubeconfig", str(config)]
+    command = [sys.executable, "-m", "jobgate", "console", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 2
     assert "--in-cluster needs an account with a token" in ended.stderr
 

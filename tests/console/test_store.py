@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.console.reviews import BYTES, ReviewStore, by_rule
+from jobgate.console.reviews import BYTES, ReviewStore
 
 REVIEW: dict[str, Any] = {"id": 1, "apiVersion": "a/v1", "kind": "Crew", "namespace": "lab", "name": "a", "causes": []}
 
@@ -34,7 +34,6 @@ def test_any_shape_is_kept_and_counted(review: dict[str, Any]) -> None:
     store.add("a", {**REVIEW, **review})
     assert orjson.dumps(store._kept[0].light)
     assert {type(store._kept[0].light[field]) for field in ("milliseconds", "operations")} == {float}
-    assert orjson.dumps(by_rule([*store._kept]))
 
 
 class Anyone:

@@ -12,6 +12,8 @@ from aiohttp import web
 
 from tools.page import PAGE
 
+#: Most reviews in an answer.
+MOST = 1000
 #: The headers that the page must work with.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -106,10 +108,9 @@ async def _file(request: web.Request) -> web.FileResponse:
 
 
 def _page(answer: Mapping[str, Any], query: Mapping[str, str]) -> Mapping[str, Any]:
-    after, before, limit = int(query["after"]), int(query.get("before", 2**62)), int(query["limit"])
-    last = max((item["id"] for item in answer["items"]), default=0)
+    after, before = int(query["after"]), int(query.get("before", 2**62))
     items = [item for item in answer["items"] if after < item["id"] < before]
-    return {"last": last, "missed": False, **answer, "items": items[:limit], "more": len(items) > limit}
+    return {"missed": False, **answer, "items": items[:MOST], "more": len(items) > MOST}
 
 
 def _error(status: int, message: str) -> web.Response:

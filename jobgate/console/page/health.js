@@ -94,7 +94,7 @@ function histogram({ count, sumSeconds, buckets }) {
 function rotation(all, now) {
   const dated = all.generations.map((one) => ({ ...one, from: Date.parse(one.notBefore ?? ""), to: Date.parse(one.notAfter ?? "") })).filter((one) => one.from <= one.to);
   const from = Math.min(now, ...dated.map((one) => one.from)) - DAY, to = Math.max(now, ...dated.map((one) => one.to)) + DAY;
-  const width = 760, row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
+  const width = Math.max(300, Math.min(760, innerWidth - 64)), row = 30, low = dated.length * row + 34, renewal = Date.parse(all.renewal ?? "");
   const x = (/** @type {number} */ time) => (time - from) / (to - from) * width;
   const day = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
   const mark = (/** @type {number} */ time, /** @type {string} */ text, /** @type {string} */ css, /** @type {number} */ y) => s("g", { class: css },
@@ -107,7 +107,7 @@ function rotation(all, now) {
     h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", width, height: low + 6, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
       ...dated.map((one, at) => s("g", { class: `generation ${one.state}` },
         s("rect", { x: x(one.from), y: 20 + at * row, width: Math.max(4, x(one.to) - x(one.from)), height: 22, rx: 4 }),
-        s("text", { x: Math.min(x(one.from) + 8, width - 250), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.to)}`))),
+        s("text", { x: Math.min(x(one.from) + 8, width - 170), y: 35 + at * row }, `${one.number} ${one.state}, until ${day(one.to)}`))),
       mark(now, "now", "today", 11), renewal > 0 && mark(renewal, `renewal ${day(renewal)}`, "renewal", low))),
     all.problems.length > 0 && h("ul", { class: "why" }, ...all.problems.map((text) => h("li", {}, badge("warned", ""), text))));
 }

@@ -10,8 +10,6 @@ import { live, poll } from "./poll.js";
 /** @typedef {import("./types.js").Job} Job */
 /** @typedef {import("./types.js").WholeJob} WholeJob */
 
-/** Jobs in the list; filters find the others. */
-const LIMIT = 1000;
 /** Milliseconds until the list and until an open job are asked for again, and without a key until a filter counts. */
 const PERIOD = 2000, JOB_PERIOD = 1000, TYPING = 200;
 /** The state that stands for a phase of any kind's operator.
@@ -53,15 +51,15 @@ export function open(main, route) {
     renew(namespace, "All namespaces", jobs.map((job) => job.namespace));
     renew(phases, "All phases", jobs.map((job) => job.phase));
     if (kind.options.length === 1) kind.append(...answer.kinds.map((one) => h("option", { value: one.plural }, one.kind)));
-    const unseen = answer.kinds.filter((one) => one.watch === "failed");
-    show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.reason})`).join(", ")}.`));
+    const unseen = answer.kinds.filter((one) => one.unknown && one.unknown !== "not installed");
+    show(banner, unseen.length > 0 && h("p", { class: "banner" }, icon("warned"), `Not shown: ${unseen.map((one) => `${one.kind} (${one.unknown})`).join(", ")}.`));
     total.textContent = answer.matched > jobs.length ? `the newest ${jobs.length} of ${many(answer.matched, "job")}` : answer.matched < answer.total ? `${answer.matched} of ${many(answer.total, "job")}` : many(answer.total, "job");
     if (!jobs.length) show(body, answer.total ? empty("No job fits these filters.", "Remove a filter to see more.")
       : empty("No jobs.", "A job appears here as soon as it is stored in a namespace whose jobs you may list. Create one: ", h("code", {}, "kubectl apply -f job.yaml")));
     else if (!list.root.isConnected) show(body, list.root);
     list.set(jobs);
   };
-  const query = () => new URLSearchParams({ limit: String(LIMIT), q: q.value, kind: kind.value, namespace: namespace.value, phase: phases.value });
+  const query = () => new URLSearchParams({ q: q.value, plural: kind.value, namespace: namespace.value, phase: phases.value });
   const soon = () => { clearTimeout(waits); waits = setTimeout(polled.now, TYPING); };
 
   const unfold = (/** @type {string[]} */ path) => {

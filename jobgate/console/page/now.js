@@ -1,82 +1,20 @@
 // Now: the reviews of all replicas as they happen; a denial unfolds into its causes.
 
 import { get } from "./api.js";
-import { announce, clock, h, icon, many, show } from "./dom.js";
+import { clock, h, icon, many, show } from "./dom.js";
 import { List } from "./list.js";
-import { live, poll } from "./poll.js";
 import { annotated, badge, causes, diff, empty, failure, gotoLine, head, legend, renew, section } from "./parts.js";
+import { follow, store } from "./reviews.js";
 
 /** @typedef {import("./types.js").Review} Review */
 /** @typedef {import("./types.js").WholeReview} WholeReview */
 
-/** Reviews that the page keeps. */
-const KEPT = 10000;
-/** Milliseconds until new reviews are asked for, and between two announcements. */
-const PERIOD = 500, ANNOUNCE = 5000;
 /** The verdicts, and what each means. */
 const MEANINGS = {
   denied: "not stored; the user saw the causes", warned: "accepted; the user saw warnings", patched: "accepted, with defaults added",
   allowed: "accepted as it is", later: "jobgate needs a moment: the client tries again",
 };
 const VERDICTS = /** @type {(keyof typeof MEANINGS)[]} */ (Object.keys(MEANINGS));
-
-/** The reviews outlive the page: who comes back finds them. */
-const store = {
-  /** @type {Review[]} the newest first */
-  reviews: [],
-  /** @type {import("./types.js").Source[]} */
-  replicas: [],
-  /** Reviews were dropped before they were read. */
-  missed: false,
-  /** The id after which there may be new ones. */
-  last: 0,
-  /** What there is to filter by. */
-  values: { kind: new Set([""]), namespace: new Set([""]), user: new Set([""]) },
-  /** @type {unknown} */
-  error: null,
-  loaded: false,
-  /** @type {() => void} */
-  changed: () => {},
-};
-let spoken = 0;
-
-/** Add reviews. After a restart of the console the same come with other ids: the newer replace the older.
- * @param {Review[]} reviews */
-function add(reviews) {
-  for (const review of reviews) for (const name of /** @type {const} */ (["kind", "namespace", "user"])) store.values[name].add(review[name]);
-  const added = new Map(reviews.map((review) => [review.key, review]));
-  store.reviews = [...added.values(), ...store.reviews.filter((review) => !added.has(review.key))].sort((a, b) => b.id - a.id).slice(0, KEPT);
-}
-
-/** Load the reviews between two ids, while the page is already used.
- * @param {number} after
- * @param {import("./types.js").Reviews} page */
-async function older(after, page) {
-  for (let last; page.more && store.reviews.length < KEPT && (last = page.items.at(-1));) {
-    page = await get(`/api/reviews?limit=1000&after=${after}&before=${last.id}`);
-    add(page.items);
-    store.changed();
-  }
-}
-
-/** @param {import("./types.js").Reviews} page */
-function update(page) {
-  const after = store.last, replicas = JSON.stringify(page.replicas) !== JSON.stringify(store.replicas);
-  store.last = page.last;
-  const isNew = page.items.length > 0 || page.missed > store.missed || replicas || !store.loaded;
-  if (!isNew) return;
-  add(page.items);
-  store.missed ||= page.missed;
-  store.replicas = page.replicas;
-  older(after, page).catch((error) => { store.error = error; store.changed(); });
-  const denied = page.items.filter((review) => review.verdict === "denied").length;
-  if (store.loaded && denied && Date.now() - spoken > ANNOUNCE) {
-    announce(many(denied, "new denial"));
-    spoken = Date.now();
-  }
-  store.loaded = true;
-  store.changed();
-}
 
 /** @param {Review} review */
 const subject = (review) => `${review.namespace ? `${review.namespace}/` : ""}${review.name || "(no name yet)"}`;
@@ -180,16 +118,9 @@ export function open(main, route) {
     h("div", { class: "filters", role: "search" }, search, kind, labelled("Namespace", namespace), labelled("User", user), h("fieldset", {}, h("legend", { class: "hidden" }, "Verdict"), ...labels), rule, total),
     banner, body, options.namespace, options.user), detail);
   for (const input of [search, namespace, user, kind, ...boxes]) input.addEventListener("input", filter);
-  store.changed = draw;
   fill();
-  draw();
   unfold(route.path[0]);
-  const polled = poll(PERIOD, () => `/api/reviews?after=${store.last}&limit=500`, update, (error) => {
-    live(error);
-    // If there is something to see, the word in the header is enough about a lost connection.
-    store.error = error?.status || !store.loaded ? error : null;
-    store.changed();
-  });
+  const polled = follow(draw);
   return {
     update(/** @type {import("./main.js").Route} */ next) {
       query = next.query;
@@ -197,7 +128,7 @@ export function open(main, route) {
       draw();
       if (Number(next.path[0] ?? 0) !== shown) unfold(next.path[0]);
     },
-    close() { polled.stop(); store.changed = () => {}; },
+    close() { polled.stop(); },
   };
 }
 

@@ -90,7 +90,7 @@ export function open(main) {
     }
   };
   show(main, head("Try a job", "What jobgate would answer, and what each pod would be, while you type. For authors of jobs: nothing is stored."), h("div", { class: "pane" },
-    h("div", { class: "filters" }, h("label", { for: "namespace" }, "Namespace"), namespace, h("button", { type: "button", click: () => file.click() }, "Open a file"), file,
+    h("div", { class: "filters" }, h("label", { class: "field" }, "Namespace", namespace), h("button", { type: "button", click: () => file.click() }, "Open a file"), file,
       h("button", { type: "button", click: () => insert("") }, "Clear"), h("span", { class: "muted wide" }, h("kbd", {}, "Ctrl Space"), " completes")), host), results);
   // In a shadow root the editor's styles are adopted sheets, which the content security policy permits.
   const root = host.attachShadow({ mode: "open" });

@@ -8,12 +8,12 @@
  *   Verdict, milliseconds: number, operations: number, causes: Cause[], warnings: Cause[]}} Review */
 /** @typedef {Review & {yaml: string | null, diff: DiffLine[] | null}} WholeReview */
 /** @typedef {{name: string, state: string, message: string}} Source */
-/** @typedef {{items: Review[], more: boolean, last: number, missed: boolean, replicas: Source[]}} Reviews */
+/** @typedef {{items: Review[], more: boolean, missed: boolean, replicas: Source[]}} Reviews */
 /** @typedef {Record<string, number>} Counts */
 /** @typedef {{kind: string, plural: string, namespace: string, name: string, created: string, phase: string, message:
  *   string, pods: Counts, restarts: number, suspended: boolean, runBy:
  *   string}} Job */
-/** @typedef {{plural: string, kind: string, watch: string, reason: string}} Watched */
+/** @typedef {{plural: string, kind: string, unknown: string}} Watched */
 /** @typedef {{items: Job[], total: number, matched: number, kinds: Watched[]}} Jobs */
 /** @typedef {{name: string, type: string, replicas: number, minimum: number, dependsOn: string[], any: boolean,
  *   state: string, pods: Counts, restarts: number}} Task */
@@ -27,9 +27,6 @@
 /** @typedef {{job: Job, tasks: Task[], gangs: Gang[], pods: Pod[], podsTotal: number, objects: {kind: string, name:
  *   string, source: string}[], events: Event_[], eventsTotal: number, conditions: Condition[], why: Why |
  *   null}} WholeJob */
-/** @typedef {{rule: string, denied: number, warned: number, kinds: Counts, namespaces: Counts, last: string,
- *   lastReview: number, example: string}} Rule */
-/** @typedef {{since: string, reviews: number, rules: Rule[]}} Rules */
 /** @typedef {{kind: string, namespace: string, name: string, faults: Cause[], warnings: string[]}} Audited */
 /** @typedef {{jobs: Audited[], reviewed: number, denied: number, left: number, notInstalled: string[], notListed: Unseen[]}} Audit */
 /** @typedef {{id: string, severity: string, where: string, what: string, fix: string}} Finding */

@@ -396,20 +396,51 @@ class TestJobs:
         browser.find(".empty", "kubectl apply")
 
 
-def test_a_rule_leads_to_its_reviews(browser: Browser, fake: Fake) -> None:
-    browser.open(fake.origin, "rules")
-    browser.find("td a", "schema").click()
-    browser.find("#total", "1 review of 2")
-    assert browser.texts("[role=option] strong") == ["team-a/broken"]
-    browser.find("button.tag", "rule schema").click()
-    browser.find("#total", "2 reviews")
+class TestRules:
+    def test_a_rule_leads_to_its_reviews(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "rules")
+        browser.find("td a", "schema").click()
+        browser.find("#total", "1 review of 2")
+        assert browser.texts("[role=option] strong") == ["team-a/broken"]
+        browser.find("button.tag", "rule schema").click()
+        browser.find("#total", "2 reviews")
 
+    def test_rules_are_counted_once_in_each_review(self, browser: Browser, fake: Fake) -> None:
+        def finding(rule: str, message: str = "is wrong") -> dict[str, str]:
+            return {"rule": rule, "field": "spec.a", "message": message}
 
-@pytest.mark.parametrize("reviews, text", [(0, "There are no reviews to count"), (7, "The next job")])
-def test_without_denials_the_rules_say_what_would_count(browser: Browser, fake: Fake, reviews: int, text: str) -> None:
-    fake.answers["rules"].update(rules=[], reviews=reviews)
-    browser.open(fake.origin, "rules")
-    browser.find(".empty", text)
+        fake.answers["reviews"]["items"] = [
+            review(5, namespace="__proto__", causes=[finding("often", "is worse")], warnings=[finding("warns")]),
+            review(4, kind="MxJob", causes=[finding("often"), finding("often")]),
+            review(3, causes=[finding("both")], warnings=[finding("both")]),
+            review(2, warnings=[finding("warns")]),
+            review(1),
+        ]
+        browser.open(fake.origin, "rules")
+        rows = browser.wait(lambda: browser.texts("tbody tr") or None, "rules")
+        assert len(rows) == 3
+        for row, texts in zip(
+            rows,
+            (
+                ("often", "spec.a: is worse", "2 denials", "DIJob 1MxJob 1", "__proto__ 1team-a 1"),
+                ("both", "1 denial", "DIJob 1"),
+                ("warns", "2 warnings", "DIJob 2"),
+            ),
+            strict=True,
+        ):
+            assert [text for text in texts if text not in row] == [], row
+        assert "warning" not in rows[1]
+        assert "Counted from 5 reviews" in browser.text()
+
+    @pytest.mark.parametrize(
+        "reviews, text", [([], "There are no reviews to count"), ([review(1)], "The next job")], ids=["none", "allowed"]
+    )
+    def test_without_denials_the_page_says_what_would_count(
+        self, browser: Browser, fake: Fake, reviews: list[Any], text: str
+    ) -> None:
+        fake.answers["reviews"]["items"] = reviews
+        browser.open(fake.origin, "rules")
+        browser.find(".empty", text)
 
 
 def test_the_audit_lists_stored_jobs(browser: Browser, fake: Fake) -> None:

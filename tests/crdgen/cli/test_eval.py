@@ -139,6 +139,12 @@ cat {folder}/crds.yaml
     (folder / "a.yaml").write_text(f"{HEAD}spec: {{item: tea, count: 0}}\n")
     assert crdgen("eval a.yaml --cluster").status == 1
     assert crdgen("eval a.yaml --context none") == (2, "", "crdgen eval: kubectl: error: no context exists\n")
+    program.write_text(
+        "#!/bin/sh\nprintf 'E1 memcache.go: refused\\nE1 memcache.go: refused\\nrefused\\n' >&2; exit 1\n"
+    )
+    assert crdgen("eval a.yaml --cluster").err == "crdgen eval: kubectl: refused\n"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    assert crdgen("eval a.yaml --cluster").err == "crdgen eval: kubectl: exit status 3\n"
     monkeypatch.setenv("PATH", "/nowhere")
     assert "kubectl is not installed" in crdgen("eval a.yaml --cluster").err
 
