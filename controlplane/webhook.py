@@ -23,9 +23,12 @@ from jobgate.installation.runner import ACCOUNT
 from jobgate.jobs.kind import CustomKind
 from jobgate.jobs.wiring import ITEMS_PATH
 from jobgate.kinds import installed
+from jobgate.prerequisites.models import DEFINED
 from jobgate.prerequisites.reference import API_VERSION, NAMESPACED
 
 COMMAND = [sys.executable, "-c", "from jobgate.cli import main; main()"]
+#: A server that a busy machine lets wait for a second would reject requests to keep up.
+PATIENT = "--limit=queue-time=30"
 
 #: The paths of webhook configurations.
 CONFIGURATIONS = tuple(
@@ -100,7 +103,8 @@ class InstalledWebhook:
         documents = yaml.load_all(manifests, yaml.CSafeLoader)
         items = [item for item in documents if not item["metadata"]["name"].startswith(ACCOUNT)]
         self.plane.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in self._kinds))
+        definitions = [f"{each.names.plural}.{each.group}" for each in DEFINED]
+        ClusterObjects(self.plane.client).established(*(kind.qualified_plural for kind in self._kinds), *definitions)
 
     def use(self, settings: Sequence[str] = ()) -> Self:
         """Run the server with these settings; restart it on the same port if it has other settings."""
@@ -146,6 +150,7 @@ class InstalledWebhook:
     def _run(self) -> None:
         arguments = [
             "serve",
+            PATIENT,
             "--bind=127.0.0.1",
             f"--port={self.port}",
             f"--health-port={self.health_port}",

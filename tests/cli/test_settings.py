@@ -256,7 +256,8 @@ def log(mounted: KindFile, tmp_path: Path) -> Iterator[Path]:
 
 def lines(log: Path, message: str) -> list[dict[str, Any]]:
     """Return the log's lines of one message."""
-    return [line for line in map(json.loads, log.read_text().splitlines()) if line["message"] == message]
+    whole, _, _ = log.read_text().rpartition("\n")
+    return [line for line in map(json.loads, whole.splitlines()) if line["message"] == message]
 
 
 def test_a_running_server_reads_a_changed_file_and_outlives_a_slip(log: Path, mounted: KindFile) -> None:

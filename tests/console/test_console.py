@@ -260,7 +260,7 @@ async def test_health_has_replicas_latency_and_caches(
     assert cluster_api.delete(f"/api/v1/namespaces/{SYSTEM}/secrets/jobgate-webhook-tls")[0] == 200
     status, doctor = await page.post("/api/doctor", {})
     assert status == 200, doctor
-    assert "dijobs.diengine.opendilab.org" in doctor["kinds"]
+    assert doctor.keys() == {"healthy", "findings", "notChecked"}
 
 
 async def test_a_server_outside_the_cluster_is_read_at_its_address(
@@ -301,8 +301,9 @@ async def test_a_pod_that_only_has_the_labels_of_a_server_is_not_read(
 def test_a_console_for_many_needs_an_account_with_a_token(controlplane: ControlPlane) -> None:
     config = controlplane.kubeconfig_for("eve")
     assert "client-certificate" in config.read_text()
-    command = [sys.executable, "-m", "jobgate", "console", "--in-cluster", "--kubeconfig", str(config)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    arguments = ["--in-cluster", "--port=0", "--kubeconfig", str(config)]
+    command = [sys.executable, "-m", "jobgate", "console", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 2
     assert "--in-cluster needs an account with a token" in ended.stderr
 

@@ -26,7 +26,9 @@ RESTART = [{"event": "PodFailed", "action": "RestartJob"}]
 FIELD = {"fieldRef": {"fieldPath": "metadata.labels['jobgate.dev/attempt']"}}
 #: Prints the pod and its attempt. A killed process ends the container with 137.
 SAYS = 'echo "attempt $ATTEMPT: $ME"; '
-DIES = "sleep 1; sh -c 'kill -9 $$'; exit $?"
+DIES = "sh -c 'kill -9 $$'; exit $?"
+#: Before that: wait until `begin` creates this file in the pod's folder, which is mounted at /mnt.
+WAITS = "until [ -e /mnt/go ]; do sleep 0.1; done"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def space(plane: WholeControlPlane) -> Iterator[Space]:
         yield Space(api, open_namespace(api))
 
 
-def template(container: str, me: str, dies: str = "false") -> dict[str, Any]:
+def template(container: str, me: str, dies: str) -> dict[str, Any]:
     """A template of pods that say `me`, and die if the condition holds."""
     command = ["sh", "-c", f'ME="{me}"; {SAYS} if {dies}; then {DIES}; fi; sleep 600']
     containers = [
@@ -91,6 +93,13 @@ def said(node: ProcessNode, space: Space, attempt: int) -> list[str]:
     return sorted(line for log in logs for line in re.findall(rf"^attempt {attempt}: (.*)$", log, re.MULTILINE))
 
 
+def begin(node: ProcessNode, space: Space, said_first: list[str]) -> None:
+    """Let a pod die once all pods of the first attempt have said who they are."""
+    wait_for(lambda: said(node, space, 0) == said_first, WAIT, what="all pods run")
+    for folder in node.folder.glob(f"{space.name}.*"):
+        (folder / "go").touch()
+
+
 def running(space: Space) -> set[str]:
     """The attempts of the pods that run."""
     return {
@@ -103,8 +112,9 @@ def running(space: Space) -> set[str]:
 def test_all_pods_of_a_torchjob_restart_when_a_worker_is_killed_and_their_ranks_fit(
     node: ProcessNode, space: Space
 ) -> None:
-    run = Run(space, torchjob("torch", '[ "$ATTEMPT$RANK" = 02 ]'))
+    run = Run(space, torchjob("torch", f'[ "$ATTEMPT$RANK" = 02 ] && {{ {WAITS}; }}'))
     ranks = [f"rank {rank} of 3" for rank in range(3)]
+    begin(node, space, ranks)
     wait_for(lambda: said(node, space, 1) == ranks, WAIT, what="all pods were started again")
     assert said(node, space, 0) == ranks
     wait_for(lambda: running(space) == {"1"}, WAIT, what="the pods of the first attempt are gone")
@@ -115,8 +125,9 @@ def test_all_pods_of_a_torchjob_restart_when_a_worker_is_killed_and_their_ranks_
 
 
 def test_all_pods_of_an_mxjob_restart_when_a_worker_is_killed(node: ProcessNode, space: Space) -> None:
-    run = Run(space, mxjob("mxnet", '[ "$ATTEMPT$DMLC_WORKER_ID" = 01 ]'))
+    run = Run(space, mxjob("mxnet", f'[ "$ATTEMPT$DMLC_WORKER_ID" = 01 ] && {{ {WAITS}; }}'))
     roles = ["scheduler  of 2", "server  of 2", "worker 0 of 2", "worker 1 of 2"]
+    begin(node, space, roles)
     wait_for(lambda: said(node, space, 1) == roles, WAIT, what="all pods were started again")
     wait_for(lambda: running(space) == {"1"}, WAIT, what="the pods of the first attempt are gone")
     run.until("Ready")
@@ -125,7 +136,10 @@ def test_all_pods_of_an_mxjob_restart_when_a_worker_is_killed(node: ProcessNode,
 
 @pytest.mark.parametrize(
     ("job", "limit"),
-    [(torchjob("few", '[ "$RANK" = 2 ]', backoffLimit=1), 1), (mxjob("many", '[ "$DMLC_WORKER_ID" = 1 ]'), 6)],
+    [
+        (torchjob("few", '[ "$RANK" = 2 ] && sleep 1', backoffLimit=1), 1),
+        (mxjob("many", '[ "$DMLC_WORKER_ID" = 1 ] && sleep 1'), 6),
+    ],
     ids=["TorchJob", "MxJob"],
 )
 def test_a_job_fails_when_no_restart_is_left(node: ProcessNode, space: Space, job: dict[str, Any], limit: int) -> None:

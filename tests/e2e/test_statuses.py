@@ -105,6 +105,8 @@ def test_a_status_is_true_while_pods_fail_and_go_and_after_the_end(space: Space,
             assert space.api.post(f"{space.path('pods', name)}/eviction", eviction)[0] == 201
         else:
             space.api.delete(space.path("pods", name), {"gracePeriodSeconds": 0})
+        # A pod that is to fail still runs for a moment.
+        wait_for(partial(gone, run, pod["metadata"]["uid"]), WAIT, what=f"the pod ends after {happen}")
         wait_for(partial(is_true, run), SOON, what=f"the status is true after {happen}")
         wait_for(partial(run.runs, "" if (happen, kind) == ("fail", "Job") else host), WAIT, what="it runs again")
     begun = run.phases[run.phases.index("Running") :]
@@ -116,6 +118,11 @@ def test_a_status_is_true_while_pods_fail_and_go_and_after_the_end(space: Space,
     replaced = ["JobRestarting", "JobRescheduling"] if kind == "DIJob" else []
     for reason in ("JobCreated", "JobRunning", "JobTerminated", *replaced):
         wait_for(partial(has_event, run, reason), SOON, what=reason)
+
+
+def gone(run: Run, uid: str) -> bool:
+    """Whether a pod does not run any more."""
+    return all(pod["metadata"]["uid"] != uid for pod in run.pods().values())
 
 
 def taken(space: Space, job: dict[str, Any]) -> Run:

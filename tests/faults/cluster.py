@@ -24,7 +24,7 @@ from controlplane.rights import SYSTEM
 from controlplane.runner import KINDS, RUN
 from controlplane.runner import install as install_runner
 from controlplane.waiting import wait_for
-from controlplane.webhook import COMMAND, InstalledWebhook, environment, jobgate, stop
+from controlplane.webhook import COMMAND, PATIENT, InstalledWebhook, environment, jobgate, stop
 
 START = WAIT = 120.0
 #: Seconds between two readiness checks of replicas.
@@ -189,7 +189,7 @@ class Installation(InstalledWebhook):
     def replica(self, *settings: str, clock: bool = False, kubeconfig: Path | None = None) -> Program:
         """Start one more replica."""
         arguments = [
-            "serve", "--bind=127.0.0.1", "--port=0", "--health-port=0", f"--tls-secret={SYSTEM}/jobgate-webhook-tls",
+            "serve", PATIENT, "--bind=127.0.0.1", "--port=0", "--health-port=0", f"--tls-secret={SYSTEM}/jobgate-webhook-tls",
             f"--kubeconfig={kubeconfig or self.plane.kubeconfig}", *RUN, *settings,
         ]  # fmt: skip
         replica = Program(self.folder, f"replica-{next(self._number)}", *arguments, clock=clock)

@@ -254,7 +254,8 @@ async def running(
     **limits: Any,
 ) -> AsyncIterator[Running]:
     """A server of these kinds and limits, until the block ends. Who has the token `reader` may read its reviews."""
-    endpoint = Endpoint(kinds, Settings(), limits=Limits(**limits), metrics=metrics)
+    # A process that a busy machine lets wait for a second would reject requests to keep up.
+    endpoint = Endpoint(kinds, Settings(), limits=Limits(**{"queue_time": PATIENCE, **limits}), metrics=metrics)
     endpoint.reviews, endpoint.may_read = reviews, may_read
     if certificates:
         endpoint.lacking = certificates.lacking
