@@ -14,7 +14,8 @@ from certs.state import Pair, read_state, write_time
 from certs.steps import Blocked, Wait
 from certs.validity import renewal
 
-#: What a rotation does with a generation, and the stamps of when it was done.
+#: What a rotation does with a generation, and the stamps of when it was done. Later stamps than the first are those of
+#: the rotation before, while a generation is staged.
 _STAGES: Final = {"trusted": Stamp.TRUSTED_AT, "promoted": Stamp.PROMOTED_AT, "verified": Stamp.VERIFIED_AT}
 
 
@@ -43,8 +44,8 @@ def report(observed: RotationSnapshot, servers: Sequence[Served] | None, setting
             _generation(name, pair) for name, pair in (("served", state.current), ("staged", state.staged)) if pair
         ],
         "stages": [
-            {"name": name, "time": write_time(time) if (time := state.stamped(stamp)) else None}
-            for name, stamp in _STAGES.items()
+            {"name": name, "time": write_time(time) if time and (name == "trusted" or not state.staged) else None}
+            for name, time in ((name, state.stamped(stamp)) for name, stamp in _STAGES.items())
         ],
         "clockSkewSeconds": round(observed.skew.total_seconds(), 1),
         "targets": [_target(target) for target in observed.targets],

@@ -6,14 +6,15 @@ The library is RE2 itself; Go's regexp is a port of it. docs/reference/crdgen-fi
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import re2
+from msgspec import Struct
 
 from crdgen.schema.look import utf8_as_read
 
 
-class PatternProblem(NamedTuple):
+class PatternProblem(Struct, frozen=True):
     """An unsupported part of a pattern, as words after `it has`, and the fix."""
 
     what: str

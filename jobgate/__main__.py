@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from crdgen.__main__ import collect_rarely, end
+from crdgen.__main__ import collect_rarely, end, open_streams, written
 from crdgen.__main__ import main as crdgen
 
 
@@ -28,6 +28,7 @@ def load_no_plugins() -> None:
 
 def main() -> None:
     """Run the command. `crdgen` does not load what the other commands need."""
+    open_streams()
     if sys.argv[1:2] == ["crdgen"]:
         end(crdgen(sys.argv[2:], "jobgate crdgen"))
     is_short = sys.argv[1:2] in (["review"], ["explain"], ["render"])
@@ -38,10 +39,17 @@ def main() -> None:
 
     try:
         jobgate()
+        status = 0
     except SystemExit as stop:
-        if is_short and isinstance(stop.code, int):
-            end(stop.code)
-        raise
+        if not isinstance(stop.code, int):
+            raise
+        status = stop.code
+    except OSError as error:
+        status = written(2, "jobgate", error)
+    status = written(status, "jobgate")
+    if is_short:
+        end(status)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

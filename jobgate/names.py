@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final, TypeAlias
 
@@ -42,13 +43,16 @@ Check: TypeAlias = Callable[[str], str | None]
 
 def _format(pattern: str, message: str, limit: int | None = None) -> Check:
     """Return a check of the form and the length of a text."""
-    matches = re.compile(rf"(?:{pattern})\Z").match
     too_long = f"must be no more than {limit} characters"
+
+    @cache
+    def form() -> re.Pattern[str]:
+        return re.compile(rf"(?:{pattern})\Z")
 
     def check(text: str) -> str | None:
         if limit is not None and len(text) > limit:
             return too_long
-        return None if matches(text) else message
+        return None if form().match(text) else message
 
     return check
 

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -60,7 +61,7 @@ def may_provide(group: str) -> bool:
     Most often none has, and `importlib.metadata` takes a tenth of a short command to tell.
     """
     try:
-        return any(_mentions(folder or ".", group.encode()) for folder in sys.path)
+        return any(_mentions(os.path.abspath(folder), group.encode()) for folder in sys.path)  # noqa: PTH100
     except OSError:
         return True
 
@@ -69,9 +70,15 @@ def _mentions(folder: str, group: bytes) -> bool:
     """Return whether a package in a folder of the path has a group; an archive may have any."""
     if not os.path.isdir(folder):  # noqa: PTH112 - a third of the time of pathlib, in each command
         return os.path.exists(folder)  # noqa: PTH110
+    return group in _entry_points(folder)
+
+
+@cache
+def _entry_points(folder: str) -> bytes:
+    """Return the entry points of the packages in a folder."""
     with os.scandir(folder) as entries:
         files = [f"{entry.path}/entry_points.txt" for entry in entries if entry.name.endswith("-info")]
-    return any(group in Path(file).read_bytes() for file in files if os.path.exists(file))  # noqa: PTH110
+    return b"\n".join(Path(file).read_bytes() for file in files if os.path.exists(file))  # noqa: PTH110
 
 
 def provided(group: str, wanted: type[T]) -> list[Provided[T]]:

@@ -5,14 +5,15 @@ Errors go to standard error, one per line.
 """
 
 import io
-import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Final, NoReturn
 
+from crdgen.__main__ import written
 from crdgen.cli.sources import UsageError
 from crdgen.generate.errors import SchemaError
 
@@ -39,14 +40,11 @@ def main(argv: Sequence[str], program: str = "crdgen") -> int:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         status = _run(list(argv), program)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader closed the pipe, as `head` does; flushing the buffer at exit must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
+        return written(status, program)
+    except OSError as error:
+        return written(2, program, error)
     except KeyboardInterrupt:
         return 130
-    return status
 
 
 def _run(argv: list[str], program: str) -> int:
@@ -64,10 +62,8 @@ def _run(argv: list[str], program: str) -> int:
     except (UsageError, SchemaError) as error:
         errors = error.errors if isinstance(error, SchemaError) else (error,)
         return max(_fail(name, line) for each in errors for line in str(each).splitlines())
-    except BrokenPipeError:
-        raise
     except Exception as error:  # noqa: BLE001 - users get one line to report, not a traceback
-        return _fail(name, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
+        return _unexpected(name, error)
 
 
 class _Parser(ArgumentParser):
@@ -89,6 +85,13 @@ def _parser(command: ModuleType, name: str, program: str) -> ArgumentParser:
     )
     command.arguments(parser)
     return parser
+
+
+def _unexpected(program: str, error: Exception) -> int:
+    if isinstance(error, OSError):
+        with suppress(OSError):  # it is not of the output
+            return written(2, program, error)
+    return _fail(program, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def _fail(program: str, message: str) -> int:

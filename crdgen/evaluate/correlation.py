@@ -4,13 +4,15 @@ The API server ratchets: it does not reject a write because of a part that did n
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from crdgen.evaluate.check import identity
 from crdgen.schema import LIST_MAP_KEYS, LIST_TYPE, Schema
 
 
-class CorrelatedValue(NamedTuple):
+class CorrelatedValue(Struct, frozen=True):
     """A part of the new object, the same part of the old object, and whether the two are equal."""
 
     new: Any

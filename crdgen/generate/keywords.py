@@ -60,7 +60,7 @@ def _reject(schema: Schema, path: str) -> None:
         return
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and (fault := re2.problem(pattern)):
-        raise SchemaError(path, f"the pattern {pattern!r} has {fault[0]}, which RE2 does not support", fault[1])
+        raise SchemaError(path, f"the pattern {pattern!r} has {fault.what}, which RE2 does not support", fault.fix)
 
 
 def _with_bounds(schema: Schema, bounds: Schema, path: str) -> Schema:

@@ -5,11 +5,12 @@ In the model they are plain JSON; the schema is Kubernetes' own, inlined. `PodTe
 the definitions of all minors, without repeating what did not change; `python -m tools.pod_definitions` generates it.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
 
 from crdgen.generate.errors import SchemaError
 from crdgen.generate.walk import map_children
@@ -52,12 +53,16 @@ GIVEN: Final[Mapping[str, Schema]] = {
 }
 
 
-def _inline(definitions: Mapping[str, Mapping[str, Any]], schema: Mapping[str, Any]) -> Schema:
-    """Return a definition with its references replaced."""
+@cache
+def _core(name: str, kubernetes: str) -> Schema:
+    """Return a definition with its references replaced. A type that is in several places is the same object."""
+    return GIVEN[name] if name in GIVEN else _inline(definitions_of(kubernetes)[name], kubernetes)
+
+
+def _inline(schema: Mapping[str, Any], kubernetes: str) -> Schema:
     if "$ref" in schema:
-        name = schema["$ref"]
-        return GIVEN[name] if name in GIVEN else _inline(definitions, definitions[name])
-    return map_children(dict(schema), "", lambda child, _: _inline(definitions, child))
+        return _core(schema["$ref"], kubernetes)
+    return map_children(dict(schema), "", lambda child, _: _inline(child, kubernetes))
 
 
 def pod_template(kubernetes: str = KUBERNETES) -> Replace:
@@ -118,13 +123,8 @@ def load(kubernetes: str = KUBERNETES) -> Mapping[str, Mapping[str, Any]]:
 @cache
 def _read() -> Mapping[str, Mapping[str, Mapping[str, Any] | None]]:
     """Return the generated file: definitions by name and by the minor in which they changed; None if removed."""
-    table: Mapping[str, Any] = json.loads(FILE.read_bytes())
+    table: Mapping[str, Any] = msgspec.json.decode(FILE.read_bytes())
     return table
-
-
-@cache
-def _core(name: str, kubernetes: str) -> Mapping[str, Any]:
-    return _inline(definitions_of(kubernetes), {"$ref": name})
 
 
 def _volumes(kubernetes: str) -> Mapping[str, Any]:

@@ -4,8 +4,6 @@ A path names a value of the object. With a dot at its beginning, as in `.spec.su
 without one, from the task on. Keys with dots are in brackets: `.metadata.labels[kueue.x-k8s.io/queue-name]`.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from string import Formatter
@@ -67,7 +65,9 @@ TemplatePath: TypeAlias = Annotated[str, *_path(rf"^(\.|\.?{_STEP})$", "Path; . 
 class Model(BaseModel):
     """A part of the file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
     #: Exactly one of these fields is set.
     one_of: ClassVar[tuple[str, ...]] = ()
 
@@ -85,8 +85,8 @@ class Count(Model):
     path: Path | None = Field(None, description="The field with the number.")
     default: StrictInt | None = Field(None, description="The number if the field is absent; 1 by default.")
     plus: StrictInt = Field(0, description="Is added to the number, for example -1.")
-    times: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers that are multiplied.")
-    smallest: tuple[Count | Path | StrictInt, ...] = Field((), description="Numbers; the smallest counts.")
+    times: tuple["Count | Path | StrictInt", ...] = Field((), description="Numbers that are multiplied.")
+    smallest: tuple["Count | Path | StrictInt", ...] = Field((), description="Numbers; the smallest counts.")
 
 
 class TaskName(Model):

@@ -1,7 +1,5 @@
 """A kind of job that is described by an entry: its names, typed view, schema and operator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 

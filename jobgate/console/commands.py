@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from certs import Refusal, Unavailable
 from crdgen.docs.editor import json_schemas
 from crdgen.reading import Manifest, UnreadableManifest, read
 from crdgen.reporting import Judged, Report, entries
@@ -22,7 +21,7 @@ from jobgate.doctor.look import ServerAccess, look
 from jobgate.installation.definitions import definition
 from jobgate.jobs.context import Settings
 from jobgate.jobs.kind import CustomKind
-from jobgate.offline.audit import Audited, ListedObjects, audit_stored, by_rule, document_of
+from jobgate.offline.audit import Audited, ListedObjects, audit_stored, document_of
 from jobgate.offline.explanation import explain
 from jobgate.offline.files import FileObjects
 from jobgate.offline.judge import ReviewOptions, judge
@@ -48,8 +47,8 @@ class Trial:
 
     def review(self, written: str, namespace: str) -> dict[str, Any]:
         """Return the verdict on each object in a text."""
-        started, report, errors = time.monotonic(), Report("jobgate console", "object"), list[dict[str, Any]]()
-        manifests: list[Manifest] = []
+        started, report = time.monotonic(), Report("jobgate console", "object")
+        manifests, errors = list[Manifest](), list[dict[str, Any]]()
         try:
             manifests = read(written.encode("utf-8", "replace"), "pasted")
         except UnreadableManifest as error:
@@ -63,7 +62,6 @@ class Trial:
         if (left := len(manifests) - OBJECTS) > 0:
             report.notes.append(f"{left} more objects are not reviewed")
         return {
-            "status": 2 if errors else int(any(entry["verdict"] == "denied" for entry in shown)),
             "milliseconds": round((time.monotonic() - started) * 1000, 1),
             "notes": report.notes,
             "errors": errors,
@@ -84,9 +82,7 @@ def _judged(manifest: Manifest, options: ReviewOptions, report: Report) -> Judge
     metadata = metadata_of(manifest.object)
     judged = Judged(manifest, "", results_of(manifest.object, verdict, options))
     judged.entry = {
-        "index": manifest.index,
         "line": manifest.line,
-        "apiVersion": manifest.object["apiVersion"],
         "kind": manifest.object["kind"],
         "name": text(metadata.get("name")) or text(metadata.get("generateName")),
         "verdict": "denied" if not verdict.allowed else "allowed" if verdict.reviewed else "not reviewed",
@@ -109,7 +105,6 @@ async def audited(client: Client, jobs: Jobs, trial: Trial, namespace: str) -> d
     faulty = sorted((each for each in found if each.faults or each.notices), key=lambda each: not each.faults)
     return {
         **document_of(faulty[:JOBS], missing),
-        "rules": by_rule(found),
         "notListed": [{"what": what, "why": why} for what, why in unlisted.items()],
         "reviewed": len(found),
         "denied": sum(bool(each.faults) for each in found),
@@ -118,16 +113,11 @@ async def audited(client: Client, jobs: Jobs, trial: Trial, namespace: str) -> d
 
 
 async def diagnosis(client: Client, trial: Trial, name: str, namespace: str) -> dict[str, Any]:
-    """Return what `jobgate doctor` finds with the rights of the caller.
+    """Return what `jobgate doctor` finds with the rights of the caller, without the settings: variables may be secret.
 
     Raises:
         CannotDiagnose: the installation cannot be examined.
     """
-    try:
-        observed, expected = await look(client, trial.kinds, {"name": name, "namespace": namespace}, ServerAccess())
-    except (Refusal, Unavailable) as error:
-        raise OSError(str(error)) from error
+    observed, expected = await look(client, trial.kinds, {"name": name, "namespace": namespace}, ServerAccess())
     document = findings_of(diagnose(observed, expected), observed, expected)
-    hidden = ("caBundle", "extraEnv")  # variables may be secret
-    shown = {key: each for key, each in document["installation"].items() if key not in hidden}
-    return document | {"installation": shown}
+    return {key: document[key] for key in ("healthy", "findings", "notChecked")}

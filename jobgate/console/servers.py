@@ -39,8 +39,8 @@ from webhook.values import mapping, metadata_of, spec_of, text
 
 #: Most bytes of the metrics of a server, and seconds to read them.
 METRICS, TIMEOUT = 2 * 1024 * 1024, 5.0
-#: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream; most servers.
-PERIOD, RETRY, SILENCE, MOST = 5.0, 2.0, 30.0, 50
+#: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream.
+PERIOD, RETRY, SILENCE = 5.0, 2.0, 30.0
 _LATENCY: Final = "controller_runtime_webhook_latency_seconds"
 _OFF: Final = "reviews are not kept: set keepReviews in the chart, or --keep-reviews of the server"
 _STATES: Final = {401: "forbidden", 403: "forbidden", 404: "off"}
@@ -104,9 +104,6 @@ class Servers:
         pods, _ = await self._client.labelled(selector, self.namespace).list(PODS)
         running = {text(metadata_of(pod).get("uid")): pod for pod in pods if _runs(pod)}
         self.fault = "" if running else f"no server runs in namespace {self.namespace}"
-        if len(running) > MOST:
-            self.fault = f"only {MOST} of {len(running)} servers are read: reviews of the others are not shown"
-            running = dict([*running.items()][:MOST])
         self._keep(running)
         for uid, pod in running.items():
             self.known.setdefault(uid, Server(text(metadata_of(pod).get("name")))).pod = pod

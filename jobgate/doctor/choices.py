@@ -59,7 +59,7 @@ def read_back(
     observed: ClusterSnapshot, kinds: Iterable[CustomKind], namespace: str, given: Mapping[str, Any]
 ) -> Installation:
     """Return the settings of the installation in a namespace; those `given` by name of field take precedence."""
-    policies = [entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()]
+    usual = _most([entry.get("failurePolicy", "Fail") for _, entry in observed.webhooks()], "Fail")
     timeouts = [entry.get("timeoutSeconds", 10) for _, entry in observed.webhooks()]
     service = service_of(observed, namespace, given)
     deployment = observed.get(DEPLOYMENTS, ACCOUNT, namespace)
@@ -74,7 +74,8 @@ def read_back(
         "object_selector": _usual(own, "objectSelector"),
         "service": service,
         "service_port": _most([client.get("port") or 443 for client in _services(observed)], 443),
-        "failure_policy": _most(policies, "Fail"),
+        "failure_policy": usual,
+        "failure_policies": {} if "failure_policy" in given else _failure_policies(observed, kinds, usual),
         "timeout_seconds": _most(timeouts, Installation().timeout_seconds),
         "rotation": _rotation(observed, namespace),
         "secrets_in": _secrets_in(observed),
@@ -101,6 +102,16 @@ def read_back(
     if "tls-secret" in server:
         read["secret"] = server["tls-secret"][0].rpartition("/")[2]
     return Installation(**{**read, **given})
+
+
+def _failure_policies(observed: ClusterSnapshot, kinds: Iterable[CustomKind], usual: str) -> dict[str, str]:
+    """Return the unusual failure policy of each kind whose webhooks all have it; in one only, it is a change."""
+    policies: dict[str, set[str]] = {kind.qualified_plural: set() for kind in kinds if kind.resource}
+    for _, entry in observed.webhooks():
+        about = f".{entry['name']}".removesuffix(".jobgate.dev").rpartition(".")[0]
+        for name in (name for name in policies if about.endswith(f".{name}")):
+            policies[name].add(entry.get("failurePolicy", "Fail"))
+    return {name: min(found) for name, found in policies.items() if len(found) == 1 and usual not in found}
 
 
 def _usual(entries: Sequence[Mapping[str, Any]], field: str) -> dict[str, Any]:

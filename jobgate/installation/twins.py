@@ -129,7 +129,7 @@ class Twins:
     def needs(self) -> str:
         """The condition that only the webhook can default the object, or that a value has a wrong type."""
         fills = [(fill.place, fill.need or _both(*_absent(fill), fill.when)) for fill in self._fills]
-        return self._some([*fills, *self._needs], guarded=True)
+        return self._some([*fills, *((need.place, need.when) for need in self._needs)], guarded=True)
 
     def _some(self, tests: Sequence[tuple[Place, str]], *, guarded: bool = False) -> str:
         """Return the condition that one of these holds; if guarded, or that a value on the way has a wrong type."""

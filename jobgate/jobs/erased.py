@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from jobgate.jobs.kind import CustomKind
 from webhook.text import short
@@ -17,7 +19,7 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _USERS = "kubectl"
 
 
-class Erased(NamedTuple):
+class Erased(Struct, frozen=True):
     """Erased fields, and the field manager that probably erased them with a full update."""
 
     writer: str

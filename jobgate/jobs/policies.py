@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from crdgen import Atomic, Doc, Int32, Model
@@ -120,7 +121,7 @@ class Policy:
         return self.path / "events" / (self.model.events or []).index(event)
 
 
-class PolicyList(NamedTuple):
+class PolicyList(Struct, frozen=True):
     """The policies of a job, or of one of its tasks. The first policy that matches an event applies."""
 
     task: Task | None

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from jobgate.jobs.kind import CustomKind
@@ -33,7 +35,7 @@ class Place(StrEnum):
     ANY_CONTAINER = "any container"
 
 
-class Fill(NamedTuple):
+class Fill(Struct, frozen=True):
     """A field that the policy sets where it is absent.
 
     Attributes:
@@ -52,14 +54,14 @@ class Fill(NamedTuple):
     need: str = ""
 
 
-class Need(NamedTuple):
+class Need(Struct, frozen=True):
     """A condition for jobs that only the webhook can default."""
 
     place: Place
     when: str
 
 
-class Fault(NamedTuple):
+class Fault(Struct, frozen=True):
     """A fault that the policy denies; its message is the description of the rule.
 
     Attributes:

@@ -6,12 +6,13 @@ kind, except the importer and one default of the command line.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 if TYPE_CHECKING:
     from jobgate.jobs.kind import CustomKind, JobKind
@@ -77,5 +78,5 @@ def _loaded(place: str) -> JobKind:
     kind: JobKind = resolve_name(place)
     file = SCHEMAS / f"{kind.qualified_plural}.json"
     if file.is_file():  # not yet of a new kind
-        kind.schema.use(json.loads(file.read_bytes()))  # type: ignore[attr-defined]
+        kind.schema.use(msgspec.json.decode(file.read_bytes()))  # type: ignore[attr-defined]
     return kind

@@ -7,7 +7,7 @@ line, and ignores all flags after it.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -105,7 +105,7 @@ def _validated(
         return None, [_cause(flags, plugin, name, each, path, places) for name, each in reversed(first.items())]
 
 
-class _Flag(NamedTuple):
+class _Flag(Struct, frozen=True):
     """A flag: how messages describe its value, whether the value is optional, and whether messages offer it."""
 
     value: str

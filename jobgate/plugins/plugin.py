@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from webhook import Cause, Notice, Path
 A = TypeVar("A", bound=Arguments)
 
 
-class ObjectType(NamedTuple):
+class ObjectType(Struct, frozen=True):
     """A type of object that plugins create.
 
     Attributes:
@@ -39,7 +39,7 @@ SECRET: Final = ObjectType("v1", "Secret", "secrets")
 SERVICE: Final = ObjectType("v1", "Service", "services")
 
 
-class Derived(NamedTuple):
+class Derived(Struct, frozen=True):
     """An object, or a part of an object, whose name is derived from the job's.
 
     Attributes:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from webhook.cause import Cause, Forbidden, Notice
 from webhook.path import Path
 
 
-class NewField(NamedTuple):
+class NewField(Struct, frozen=True):
     """A field that was added in a minor version after 1.21.
 
     Attributes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from webhook.path import Path
 from webhook.values import objects, spec_of
@@ -20,7 +22,7 @@ NEW_CONTAINERS: Final = ("containers", "initContainers")
 ALL_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
-class PodContainer(NamedTuple):
+class PodContainer(Struct, frozen=True):
     """A container of a pod: its JSON, its path, and whether it is an init container."""
 
     json: Json

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from pydantic import Field
@@ -69,7 +69,7 @@ class InvalidReference(Exception):
     """A text or list that is not a list of references; the message says why, and how to fix it."""
 
 
-class Reference(NamedTuple):
+class Reference(msgspec.Struct, frozen=True):
     """The kind and name of an item, with the values of its template variables, sorted by name."""
 
     kind: str

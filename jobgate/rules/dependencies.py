@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import gang_minimum, sum_of_minima, total_pods
@@ -24,7 +26,7 @@ _NAMES: Final = "tasks.depends_on.name"
 NAMED_TASKS: Final = 8
 
 
-class _Waiting(NamedTuple):
+class _Waiting(Struct, frozen=True):
     """A task that depends on others; for each dependency: its path, the name, and the name as written."""
 
     task: Task

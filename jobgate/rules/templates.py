@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate import podchecks
 from jobgate.jobs.context import Context
@@ -36,7 +38,7 @@ def _templates_fit(job: Job[Any]) -> bool:
     return job.fits and not operator_of(job).volumes_of(job)
 
 
-class BuiltPod(NamedTuple):
+class BuiltPod(Struct, frozen=True):
     """The Pod that an operator creates from a task's template.
 
     Attributes:

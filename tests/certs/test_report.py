@@ -56,6 +56,16 @@ async def test_a_bundle_that_does_not_trust_a_certificate_without_its_ca_is_a_pr
     assert "crds/dijobs: conversion does not trust the stored certificate" in problems
 
 
+async def test_the_stages_are_those_of_one_rotation() -> None:
+    world = await install()
+    before = {stage["name"]: stage["time"] for stage in (await read_report(world))["stages"]}
+    world.time += DUE
+    await world.rotation().run(timedelta(0))
+    status = await read_report(world)
+    assert (before["promoted"] is not None, status["staged"]) == (True, 2)
+    assert [stage["name"] for stage in status["stages"] if stage["time"]] == ["trusted"]
+
+
 async def test_a_server_with_another_certificate_is_a_problem() -> None:
     world = await install()
     world.servers[0].reloads = False

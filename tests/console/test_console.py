@@ -260,7 +260,7 @@ async def test_health_has_replicas_latency_and_caches(
     assert cluster_api.delete(f"/api/v1/namespaces/{SYSTEM}/secrets/jobgate-webhook-tls")[0] == 200
     status, doctor = await page.post("/api/doctor", {})
     assert status == 200, doctor
-    assert "dijobs.diengine.opendilab.org" in doctor["kinds"]
+    assert doctor.keys() == {"healthy", "findings", "notChecked"}
 
 
 async def test_a_server_outside_the_cluster_is_read_at_its_address(

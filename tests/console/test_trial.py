@@ -59,7 +59,7 @@ def test_it_says_what_the_commands_say(path: Path) -> None:
 def test_text_that_cannot_be_read_has_a_place(text: str, line: int, message: str) -> None:
     tried = TRIAL.review(text, "default")
     (error,) = tried["errors"]
-    assert (tried["status"], tried["objects"], error["line"]) == (2, [], line)
+    assert (tried["objects"], error["line"]) == ([], line)
     assert message in error["message"]
 
 

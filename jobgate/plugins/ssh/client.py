@@ -7,7 +7,8 @@ keep an old list when the job is scaled.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from jobgate.names import dns_label
 from jobgate.plugins.crew import Crew
@@ -20,7 +21,7 @@ KNOWN_HOSTS = "known_hosts"
 _SSH_PORT = 22
 
 
-class Hosts(NamedTuple):
+class Hosts(Struct, frozen=True):
     """Patterns of the names of pods: the host name, and the names in DNS, from `<hostname>.<subdomain>` on."""
 
     alias: str

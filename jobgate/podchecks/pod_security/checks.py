@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from msgspec import Struct
 
 from jobgate.podchecks.reading import ALL_CONTAINERS, containers
 from webhook.path import Path
@@ -31,7 +33,7 @@ class Level(IntEnum):
         return self.name.lower()
 
 
-class PodSecurityViolation(NamedTuple):
+class PodSecurityViolation(Struct, frozen=True):
     """A violation of a level in a Pod.
 
     Attributes:
@@ -59,7 +61,7 @@ _restricted = partial(PodSecurityViolation, level=Level.RESTRICTED)
 CONTEXT = "securityContext"
 
 
-class PlacedSecurityContext(NamedTuple):
+class PlacedSecurityContext(Struct, frozen=True):
     """A security context and its path; empty if it is absent."""
 
     json: Mapping[str, Any]
