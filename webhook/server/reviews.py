@@ -72,7 +72,7 @@ class KeptReviews:
             self._drop()
 
     def _drop(self) -> None:
-        """Drop the oldest reviews if their contents are too large. It is not looked at for each review."""
+        """Drop the oldest reviews if their contents are too large. This is not checked for each review."""
         self._added = 0
         for number, half in enumerate(self._kept):
             over = sum(len(content) for content, *_ in [*half]) - self._size // 8 * 7
