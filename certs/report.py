@@ -14,8 +14,8 @@ from certs.state import Pair, read_state, write_time
 from certs.steps import Blocked, Wait
 from certs.validity import renewal
 
-#: What a rotation does with a generation, and the stamps of when it was done. Later stamps than the first are those of
-#: the rotation before, while a generation is staged.
+#: What a rotation does with a generation, and the stamps of when it was done. While a generation is staged, all stamps
+#: but the first are those of the rotation before.
 _STAGES: Final = {"trusted": Stamp.TRUSTED_AT, "promoted": Stamp.PROMOTED_AT, "verified": Stamp.VERIFIED_AT}
 
 

@@ -182,7 +182,7 @@ class Console:
             raise web.HTTPForbidden(text=f"you may not list {plural} in namespace {namespace}")
         version = self._started, self.jobs.touched[namespace], time.monotonic() // REREAD
         if request.headers.get("If-None-Match") == (tag := _tag(str(version).encode())):
-            return web.Response(status=304)
+            return _known(tag)
         situation = await look_at(request[_CALLER].client, [kind], name, namespace, self.namespace)
         response = _json(await asyncio.to_thread(graph, situation, self.trial.options()))
         response.headers["ETag"] = tag
@@ -275,7 +275,12 @@ def _unless_known(request: web.Request, content: Any) -> web.Response:
     """Answer with JSON, or that the caller has it already."""
     response = _json(content)
     response.headers["ETag"] = tag = _tag(response.body)
-    return web.Response(status=304) if request.headers.get("If-None-Match") == tag else response
+    return _known(tag) if request.headers.get("If-None-Match") == tag else response
+
+
+def _known(tag: str) -> web.Response:
+    """Answer that the caller has the answer with a tag; without the tag, they would forget it."""
+    return web.Response(status=304, headers={"ETag": tag})
 
 
 def _tag(content: Any) -> str:

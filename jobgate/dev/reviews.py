@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import Any
 
 import orjson
 
+from webhook.admission import Request, Response
 from webhook.server.limits import MIB
 from webhook.server.reviews import KeptReviews
 from webhook.text import line
@@ -18,9 +18,9 @@ class PrintedReviews(KeptReviews):
 
     _printed = 1
 
-    def add(self, *review: Any) -> None:
+    def add(self, request: Request, response: Response, phase: str, size: int, patch: bytes, started: float) -> None:
         """Print a review."""
-        super().add(*review)
+        super().add(request, response, phase, size, patch, started)
         for number, kept in self.after(self._printed, 100, MIB)[0]:
             self._printed = number
             with suppress(OSError):  # who reads it has ended

@@ -106,8 +106,8 @@ class Browser:
         status, tag = await self.changed(path)
         async with asyncio.timeout(PATIENCE):
             while status != 304:
-                status, newer = await self.changed(path, tag)
-                tag = newer or tag
+                status, tag = await self.changed(path, tag)
+        assert tag
         return tag
 
     async def until_status(self, path: str, *statuses: int, tag: str = "") -> None:

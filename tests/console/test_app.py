@@ -187,6 +187,15 @@ async def test_a_watch_that_ends_is_logged_and_on_the_page(
     assert "a fault of ours" in caplog.text
 
 
+async def test_an_answer_that_the_caller_has_keeps_its_tag(console: Opened) -> None:
+    session, url, _ = console
+    tag = ""
+    for status in (200, 304, 304):
+        async with session.get(f"{url}/api/about", headers={**TOKEN, "If-None-Match": tag}) as answer:
+            assert (answer.status, bool(await answer.read())) == (status, status == 200)
+            tag = answer.headers["ETag"]
+
+
 async def test_schemas_are_those_of_the_kinds(console: Opened) -> None:
     session, url, _ = console
     async with session.get(f"{url}/api/schemas", headers=TOKEN) as answer:

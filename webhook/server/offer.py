@@ -22,6 +22,8 @@ TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
 #: Seconds between two parts of a stream, between two comments in a silent one, and until it ends: then the client
 #: connects again, and its token is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
+#: Seconds until a stream has a review: none that ended before it is added later.
+SETTLED = 0.02
 #: Most streams, and reviews of an answer; bytes of a part of a stream, and of an answer, after which none is added.
 STREAMS, MOST, PART, ANSWER = 8, 1000, 64 * KIB, MIB
 #: Returns the HTTP status for a token and the address of who sent it: OK if they may read all reviews.
@@ -89,7 +91,7 @@ class Offer:
             asking.connection.begin_stream("text/event-stream")
             while now() < end and not asking.left:
                 if asking.connection.has_read:
-                    found, missed = self._kept.after(last, MOST, PART)
+                    found, missed = self._kept.after(last, MOST, PART, SETTLED)
                     part = b"event: missed\ndata: {}\n\n" if missed else b""
                     part += b"".join(b"id: %d\nevent: review\ndata: %b\n\n" % each for each in found)
                     last = found[-1][0] if found else last

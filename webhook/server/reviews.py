@@ -40,9 +40,10 @@ class KeptReviews:
     def __init__(self, most: int, size: int = BYTES, rate: float = RATE) -> None:
         """Keep at most `most` reviews and `size` bytes of them, and mask `rate` bytes of requests per second."""
         self._most, self._rate = max(1, min(most, size // ENTRY // 2) // 2), rate
-        #: The reviews without and with findings; most bytes of the contents of each, and how many were added lately.
+        #: The reviews without and with findings; most bytes of the contents of each, how many were added
+        #: lately, and whether reviews of each were dropped because of these bytes.
         self._kept = deque[_Kept](maxlen=self._most), deque[_Kept](maxlen=self._most)
-        self._size, self._added, self._dropped = size // 2 - self._most * ENTRY, 0, False
+        self._size, self._added, self._dropped = size // 2 - self._most * ENTRY, 0, [False, False]
         #: Contents with only a patch in which nothing is masked, by its length. Most jobs get one of few.
         self._plain: dict[int, bytes] = {}
         self._budget, self._since = float(BURST), time.monotonic()
@@ -62,7 +63,8 @@ class KeptReviews:
                 if content.startswith(patch, _PATCH):
                     self._plain = dict([*self._plain.items()][1 - PATCHES :]) | {len(patch): content}
         name = request.name[_CUT] or escaped(response.subject[2])[_CUT]  # half a surrogate pair cannot be encoded
-        what = phase, request.operation, request.api_version, request.kind, request.namespace[_CUT], name
+        kind = request.api_version[_CUT], request.kind[_CUT]
+        what = phase, request.operation, *kind, request.namespace[_CUT], name
         texts = (*what, request.user.name[_CUT], request.uid, verdict)
         kept.append((content, started, time.perf_counter(), request.dry_run, len(response.patch), texts))
         self._added += len(content)
@@ -70,12 +72,12 @@ class KeptReviews:
             self._drop()
 
     def _drop(self) -> None:
-        """Drop the oldest reviews if their contents are too large. It is not looked at for each review."""
+        """Drop the oldest reviews if their contents are too large. This is not checked for each review."""
         self._added = 0
-        for half in self._kept:
+        for number, half in enumerate(self._kept):
             over = sum(len(content) for content, *_ in [*half]) - self._size // 8 * 7
             while over > 0:
-                over, self._dropped = over - len(half.popleft()[0]), True
+                over, self._dropped[number] = over - len(half.popleft()[0]), True
 
     def _take(self, size: int, *, spare: int = 0) -> bool:
         """Return whether a request of a size may be masked now, and count it if so."""
@@ -85,12 +87,18 @@ class KeptReviews:
         self._budget -= cost if allowed else 0
         return allowed
 
-    def after(self, last: int, most: int, room: int) -> tuple[list[tuple[int, bytes]], bool]:
-        """Return id and JSON of the first reviews after an id, or after 0 the newest; and whether some were dropped."""
+    def after(self, last: int, most: int, room: int, settled: float = 0.0) -> tuple[list[tuple[int, bytes]], bool]:
+        """Return id and JSON of the first reviews after an id, or after 0 the newest; and whether some were dropped.
+
+        Reviews that ended less than `settled` seconds ago are left for later: other threads may add reviews that ended
+        before these, and who reads on after an id would miss them.
+        """
+        until = time.perf_counter() - settled
         halves = [[*half] for half in self._kept]  # others are added meanwhile
         newer = [kept for half in halves for kept in takewhile(lambda kept: self._id(kept) > last, reversed(half))]
-        newer.sort(key=self._id)
-        dropping = (half for half in halves if self._dropped or len(half) == self._most)
+        newer = sorted((kept for kept in newer if kept[2] <= until), key=self._id)
+        full = (len(half) == self._most for half in halves)
+        dropping = (half for half, *why in zip(halves, full, self._dropped, strict=True) if any(why))
         found: list[tuple[int, bytes]] = []
         for kept in newer[:most] if last else newer[-most:]:
             found.append((self._id(kept), _json(self._id(kept), kept)))
@@ -106,7 +114,9 @@ class KeptReviews:
 
 def _json(number: int, kept: _Kept) -> bytes:
     content, started, ended, dry_run, operations, texts = kept
-    at = datetime.fromtimestamp(number / 1e6, UTC).isoformat(timespec="microseconds")
+    # The clock may have been set, or the machine suspended, since the start that ids count from.
+    ended_at = time.time() - time.perf_counter() + ended
+    at = datetime.fromtimestamp(ended_at, UTC).isoformat(timespec="microseconds")
     about = {"id": number, "time": at, "dryRun": dry_run, "operations": operations}
     about |= {**dict(zip(_KEYS, texts, strict=True)), "milliseconds": round((ended - started) * 1000, 3)}
     return orjson.dumps(about)[:-1] + b"," + content[1:]

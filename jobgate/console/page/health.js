@@ -99,11 +99,11 @@ function rotation(all, now) {
   const day = (/** @type {number} */ time) => new Date(time).toISOString().slice(0, 10);
   const mark = (/** @type {number} */ time, /** @type {string} */ text, /** @type {string} */ css, /** @type {number} */ y) => s("g", { class: css },
     s("path", { d: `M${x(time)} 16V${low - 14}` }), s("text", { x: x(time), y, "text-anchor": x(time) > width - 60 ? "end" : x(time) < 60 ? "start" : "middle" }, text));
-  // While a generation is staged, the later stamps are those of the former rotation. Its promotion removes the stamp `trusted`.
-  const stages = all.stages.map((stage, at) => all.staged !== null && at ? { ...stage, time: null } : stage), reached = stages.findLastIndex((stage) => stage.time);
+  // The promotion of a generation removes the time of `trusted`.
+  const reached = all.stages.findLastIndex((stage) => stage.time);
   return h("div", {},
     h("p", {}, all.generation === null ? "No certificate is served." : `Generation ${all.generation} is served${all.staged ? `; ${all.staged} is staged to replace it` : renewal ? `, and renewed on ${day(renewal)}` : ""}.`),
-    h("ol", { class: "stages", "aria-label": "Stages of the last rotation" }, ...stages.map((stage, at) => h("li", { class: at <= reached ? "done" : "" }, h("strong", {}, stage.name), h("span", {}, STAGES[stage.name]), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : at <= reached ? "done" : "not yet")))),
+    h("ol", { class: "stages", "aria-label": "Stages of the last rotation" }, ...all.stages.map((stage, at) => h("li", { class: at <= reached ? "done" : "" }, h("strong", {}, stage.name), h("span", {}, STAGES[stage.name]), h("span", { class: "muted" }, stage.time ? clock(Date.parse(stage.time) / 1000) : at <= reached ? "done" : "not yet")))),
     h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "Time line of the certificates" }, s("svg", { class: "timeline", width, height: low + 6, role: "img", "aria-label": dated.map((one) => `generation ${one.number}, ${one.state}, from ${day(one.from)} to ${day(one.to)}`).join("; ") || "no certificate" },
       ...dated.map((one, at) => s("g", { class: `generation ${one.state}` },
         s("rect", { x: x(one.from), y: 20 + at * row, width: Math.max(4, x(one.to) - x(one.from)), height: 22, rx: 4 }),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -135,10 +136,21 @@ def test_they_are_bounded_by_count_and_by_bytes() -> None:
     assert [len(half) for half in kept._kept] == [50, 50]
 
 
-def test_a_long_name_is_cut() -> None:
-    kept = KeptReviews(10)
-    kept.add(request(name="x" * 5000), Response("u"), "validate", 0, b"", 0.0)
-    assert [review["name"] for review in read(kept)] == ["x" * 253]
+def test_long_texts_are_cut() -> None:
+    kept, long = KeptReviews(10), "x" * 5000
+    kind = {"group": long, "version": "v1", "kind": long}
+    kept.add(request(name=long, namespace=long, kind=kind), Response("u"), "validate", 0, b"", 0.0)
+    (review,) = read(kept)
+    assert {review[key] for key in ("name", "namespace", "kind", "apiVersion")} == {"x" * 253}
+
+
+def test_a_review_has_the_time_of_the_clock_that_was_set_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, clock = KeptReviews(10), time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + 86400)
+    before = datetime.fromtimestamp(time.time(), UTC)
+    add(kept)
+    (review,) = read(kept)
+    assert before <= datetime.fromisoformat(review["time"]) <= datetime.fromtimestamp(time.time(), UTC)
 
 
 def test_a_large_object_is_left_out_but_not_its_causes() -> None:
@@ -198,6 +210,24 @@ def test_readers_get_what_is_new_and_hear_of_what_they_missed() -> None:
     assert kept.after(found[-1][0], 10, 1) == ([], False)
     assert [number for number, _ in kept.after(second, 10, 1)[0]] == [found[0][0]]
     assert len(read(kept, 0, 1)) == 1
+
+
+def test_reviews_of_one_half_that_were_dropped_are_not_missed_in_the_other() -> None:
+    kept = KeptReviews(10_000, 200 * KIB, rate=1e12)
+    for _ in range(50):
+        add(kept, DENIED, document=parts({"name": "x", "a": [1] * 2500}))
+    assert kept.after(1, 10, 1)[1]
+    last = read(kept)[-1]["id"]
+    add(kept)
+    found, missed = kept.after(last, 10, 1)
+    assert (len(found), missed) == (1, False)
+
+
+def test_what_has_just_ended_is_left_for_later() -> None:
+    kept = KeptReviews(10)
+    add(kept)
+    assert kept.after(0, 10, 1, 3600.0) == ([], False)
+    assert len(kept.after(0, 10, 1, 0.0)[0]) == 1
 
 
 async def test_a_server_keeps_nothing_unless_it_is_asked_to(server: Running) -> None:
