@@ -47,7 +47,9 @@ class Anyone:
 @pytest.mark.parametrize("steps", [[["a"]], [{}], "a", None], ids=str)
 async def test_findings_with_any_steps_are_shown(steps: Any) -> None:
     store, caller = ReviewStore({}), Anyone()
-    store.add("a", {**REVIEW, "object": {"a": 1}, "causes": [{"rule": "r", "steps": steps}], "patch": [1, {"op": ["x"]}]})
+    store.add(
+        "a", {**REVIEW, "object": {"a": 1}, "causes": [{"rule": "r", "steps": steps}], "patch": [1, {"op": ["x"]}]}
+    )
     shown = await store.one(caller, store.last)  # type: ignore[arg-type]
     assert shown is not None
     assert [cause["line"] for cause in shown["causes"]] == [0]
