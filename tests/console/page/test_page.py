@@ -65,6 +65,15 @@ def test_a_page_fits_a_phone(browser: Browser, fake: Fake, route: str) -> None:
     assert browser.run(f"{sides}){outside}") == []
 
 
+@pytest.mark.parametrize("page", ["reviews", "jobs"])
+def test_what_is_open_on_a_phone_is_accessible(browser: Browser, fake: Fake, page: str) -> None:
+    (path,) = (path for path in fake.answers if path.startswith(f"{page}/"))
+    browser.open(fake.origin, path.replace("reviews", "now"), size=PHONE)
+    browser.find("aside h2")
+    assert not browser.find(".pane").is_displayed()
+    assert browser.violations() == []
+
+
 @pytest.mark.parametrize(
     "route, title, reader",
     [
