@@ -27,7 +27,6 @@ from jobgate.console.reviews import ReviewStore
 from jobgate.console.servers import Servers, health
 from jobgate.doctor.look import CannotDiagnose
 from jobgate.why.look import NoSuchJob, look_at
-from webhook.values import mapping, text
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
 _HEADERS: Final = {
@@ -196,7 +195,7 @@ class Console:
         return await health(request[_CALLER].client, self.name, self._servers, may_see_servers=may_see)
 
     async def _audit(self, request: web.Request) -> dict[str, Any]:
-        namespace = text((await _body(request)).get("namespace"))
+        namespace = (await _body(request)).get("namespace", "")
         return await audited(request[_CALLER].client, self.jobs, self.trial, namespace)
 
     async def _doctor(self, request: web.Request) -> dict[str, Any]:
@@ -204,7 +203,7 @@ class Console:
 
     async def _try(self, request: web.Request) -> Any:
         body = await _body(request)
-        yaml, namespace = text(body.get("yaml")), text(body.get("namespace")) or "default"
+        yaml, namespace = body.get("yaml", ""), body.get("namespace") or "default"
         if len(yaml.encode("utf-8", "replace")) > BYTES:
             raise web.HTTPRequestEntityTooLarge(BYTES, len(yaml), text=f"the text must be at most {BYTES // 1024} KiB")
         if len(self._trials) >= WAITING:
@@ -253,8 +252,11 @@ def _fault_of(request: web.Request, error: Exception) -> web.Response:
     return response
 
 
-async def _body(request: web.Request) -> dict[str, Any]:
-    return dict(mapping(orjson.loads(await request.read())))
+async def _body(request: web.Request) -> dict[str, str]:
+    body = orjson.loads(await request.read())
+    if not isinstance(body, dict) or not all(isinstance(value, str) for value in body.values()):
+        raise web.HTTPBadRequest(text="the body must be a JSON object whose values are strings")
+    return body
 
 
 def _number(request: web.Request, name: str, default: int) -> int:

@@ -18,11 +18,12 @@ from crdgen import to_yaml
 from crdgen.reading import UnreadableManifest, read
 from crdgen.resource.resource import english_plural
 from jobgate.console.caller import Caller, Place
+from webhook.server.reviews import FINDINGS
 from webhook.text import shown
 from webhook.values import items, mapping, text
 
-#: Most reviews and bytes that are kept, and most lines that are compared.
-MOST, BYTES, LINES = 10_000, 64 * 1024 * 1024, 5000
+#: Most reviews and bytes that are kept, most lines that are compared, and most steps of a path: orjson nests no deeper.
+MOST, BYTES, LINES, STEPS = 10_000, 64 * 1024 * 1024, 5000, 254
 #: Bytes of a review beside its content.
 _ENTRY: Final = 2048
 #: The texts that the list shows of a review and of a finding; the rest is shown for a single review.
@@ -63,7 +64,7 @@ class ReviewStore:
             **_texts(review, _FIELDS),
             "dryRun": review.get("dryRun") is True,
             **{field: float(value) if isinstance(value, int | float) else 0.0 for field, value in numbers.items()},
-            **{part: [_finding(each) for each in items(review.get(part))] for part in _FINDINGS},
+            **{part: [_finding(each) for each in items(review.get(part))[:FINDINGS]] for part in _FINDINGS},
         }
         content = orjson.dumps({key: review[key] for key in ("object", "patch") if key in review})
         size = _ENTRY + len(content) + len(orjson.dumps(light))
@@ -105,7 +106,7 @@ class ReviewStore:
 
 
 def _finding(finding: Any) -> dict[str, Any]:
-    steps = [step for step in items(mapping(finding).get("steps")) if isinstance(step, str | int)]
+    steps = [step for step in items(mapping(finding).get("steps"))[:STEPS] if isinstance(step, str | int)]
     return {**_texts(finding, _FINDING), "steps": steps}
 
 
@@ -133,7 +134,8 @@ def difference(before: Any, after: Any) -> list[dict[str, str]]:
 
 def patched(document: Any, patch: Sequence[Any]) -> list[dict[str, str]]:
     """Return what a patch changes in an object, or its operations if it does not apply to what is known of it."""
-    if isinstance(document, dict):
+    # A server sends no copies. From a pod that pretends to be one, a few of them could double an object many times.
+    if isinstance(document, dict) and all(mapping(each).get("op") in ("add", "replace", "remove") for each in patch):
         try:
             return difference(document, jsonpatch.apply_patch(document, patch))
         except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError):

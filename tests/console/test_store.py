@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from jobgate.console.reviews import BYTES, ReviewStore
+from jobgate.console.reviews import BYTES, STEPS, ReviewStore
+from webhook.server.reviews import FINDINGS
 
 REVIEW: dict[str, Any] = {"id": 1, "apiVersion": "a/v1", "kind": "Crew", "namespace": "lab", "name": "a", "causes": []}
 
@@ -46,7 +47,26 @@ class Anyone:
 @pytest.mark.parametrize("steps", [[["a"]], [{}], "a", None], ids=str)
 async def test_findings_with_any_steps_are_shown(steps: Any) -> None:
     store, caller = ReviewStore({}), Anyone()
-    store.add("a", {**REVIEW, "object": {"a": 1}, "causes": [{"rule": "r", "steps": steps}], "patch": [1, {"op": "x"}]})
+    store.add(
+        "a", {**REVIEW, "object": {"a": 1}, "causes": [{"rule": "r", "steps": steps}], "patch": [1, {"op": ["x"]}]}
+    )
     shown = await store.one(caller, store.last)  # type: ignore[arg-type]
     assert shown is not None
     assert [cause["line"] for cause in shown["causes"]] == [0]
+
+
+def test_many_small_parts_of_findings_are_left_out() -> None:
+    store = ReviewStore({})
+    store.add("a", {**REVIEW, "causes": [{"steps": [1] * 1000}] * 1000})
+    (kept,) = store._kept
+    assert len(kept.light["causes"]) == FINDINGS
+    assert len(kept.light["causes"][0]["steps"]) == STEPS
+
+
+async def test_copies_in_a_patch_are_shown_but_not_made() -> None:
+    store, caller = ReviewStore({}), Anyone()
+    copies = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(12)]
+    store.add("a", {**REVIEW, "object": {"a": {"b": 1}}, "patch": copies})
+    shown = await store.one(caller, store.last)  # type: ignore[arg-type]
+    assert shown is not None
+    assert [line["text"].partition(":")[0] for line in shown["diff"]] == [f"/a/{number}" for number in range(12)]
