@@ -247,7 +247,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             if attribute not in model.model_fields:
                 if name in self.known_fields:
                     return Field(path / attribute)
-                raise UnknownField(name)
+                close = get_close_matches(attribute, model.model_fields, n=1)
+                raise UnknownField(f"{name}: did you mean {close[0]}?" if close else name)
             info, key = model.model_fields[attribute], json_name(model, attribute)
             shape, held = held_by(model, attribute)
             path /= key

@@ -57,7 +57,7 @@ class Object(Generic[Spec]):
         return part
 
     def at(self, field: str) -> Path:
-        """Return the path of a field, as `get` finds it."""
+        """Return the path of a field, as `get` finds it: `backoff_limit`, not `backoffLimit`."""
         return self.kind.field(field).path
 
     def each(self, field: str) -> Iterator[tuple[Path, Any]]:

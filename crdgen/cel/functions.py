@@ -10,39 +10,27 @@ from fractions import Fraction
 from functools import reduce
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, ip_address, ip_interface
 from itertools import pairwise
-from math import ceil
 from operator import add
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from crdgen import re2
+from crdgen.amounts import amount_of
 from crdgen.formats import is_uri
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _Network: TypeAlias = IPv4Interface | IPv6Interface
 
-_QUANTITY: Final = re.compile(
-    r"([+-]?)([0-9]*)(?:\.([0-9]*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?0*[0-9]{1,3}|)", re.ASCII
-)
-_SCALES: Final = {
-    "": Fraction(1),
-    **{name: Fraction(1000) ** power for power, name in enumerate("numkMGTPE", start=-3) if power < 0},
-    **{name: Fraction(1000) ** power for power, name in enumerate("kMGTPE", start=1)},
-    **{f"{name}i": Fraction(1024) ** power for power, name in enumerate("KMGTPE", start=1)},
-}
-_NANO: Final = 10**9
+_NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _IN_PATHS: Final = "%$&+,/:;=@!'()*[]~"
 _PREFIX_LENGTH: Final = re.compile(r".*/(0|[1-9][0-9]{0,2})", re.ASCII)
 
 
 def _quantity(text: str) -> Fraction:
-    match = _QUANTITY.fullmatch(text)
-    if not match or not (match[2] or match[3]) or not text:
-        raise ValueError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-    amount, suffix = Fraction(f"{match[2] or 0}.{match[3] or 0}"), match[4]
-    amount *= _SCALES[suffix] if suffix in _SCALES else Fraction(10) ** int(suffix[1:])
-    # Amounts finer than nano are rounded away from zero.
-    return Fraction(ceil(amount * _NANO), _NANO) * (-1 if match[1] == "-" else 1)
+    try:
+        return Fraction(amount_of(text))
+    except ValueError:
+        raise ValueError(_NOT_A_QUANTITY) from None
 
 
 def _is_integer(amount: Fraction) -> bool:

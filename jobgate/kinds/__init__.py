@@ -1,7 +1,7 @@
 """The kinds: the built-in ones, one folder each, and those of installed packages.
 
 A package adds a kind by the entry point `jobgate.kinds`: its value is what `bind` returns. No other code names a
-kind, except the importer and one default of the command line.
+kind, except the importer, the runner of JobFlows (their jobs are Volcano's) and the command line.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct, field
 
+from crdgen.amounts import MILLI, rounded
 from jobgate import names
 from jobgate.podchecks import quantity
 from jobgate.podchecks.family import Family
@@ -69,7 +70,7 @@ def read(resources: Json, side: str, path: Path, faults: list[Cause]) -> Amounts
     amounts: Amounts = {}
     for name, value in mapping(resources.get(side)).items():
         try:
-            amounts[name] = quantity.rounded(quantity.parse(value), quantity.MILLI)
+            amounts[name] = rounded(quantity.parse(value), MILLI)
         except ValueError as error:
             faults.append(Invalid((path / side).key(name), value, str(error)))
     return amounts

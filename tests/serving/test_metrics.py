@@ -49,3 +49,10 @@ def test_ages_are_shown_of_what_is_watched(reached: bool) -> None:
     ]
     assert ('jobgate_cache_age_seconds{resource="dijobs.v2alpha1.diengine.opendilab.org"} +Inf' in ages) is reached
     assert bool(ages) is reached
+
+
+def test_it_is_not_exposed_when_a_series_began() -> None:
+    metrics = ServingMetrics()
+    metrics.lookups.labels("dijobs", "found").inc()
+    assert b"jobgate_pod_lookups_total{" in metrics.exposition()
+    assert b"_created" not in metrics.exposition()

@@ -149,6 +149,8 @@ def test_get_reads_a_field_at_the_path_of_its_kind() -> None:
     assert (fleet.get("queue"), Object(kind, {}, Fleet()).get("least")) == (None, None)
     with pytest.raises(UnknownField):
         fleet.get("queuee")
+    with pytest.raises(UnknownField, match=r"spec\.least|^Policy: did you mean policy\?$"):
+        fleet.at("Policy")
 
 
 def test_items_that_lack_a_field_are_left_out_and_keep_their_places() -> None:

@@ -107,7 +107,7 @@ class Listener:
         self._sweeper = self._loop.call_later(SWEEP, self._sweep)
 
     def close(self) -> None:
-        """Accept no more. Connections stay, and are held to their deadlines until `stop`."""
+        """Accept no more. Connections stay, and are held to their deadlines until `drain`."""
         if self._open:
             self._open = False
             self._loop.remove_reader(self._socket)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter as Counted
 from functools import cache, partial
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
 
 from webhook.admission import Response
@@ -21,10 +21,6 @@ SERVED = "served"
 
 #: The bounds of the buckets for the time to answer, in seconds.
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
-# The series `_created` of each counter would double their number, and nobody reads them.
-disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:

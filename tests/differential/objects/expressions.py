@@ -143,6 +143,8 @@ TRUE: Final = [
     "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('500m').add(quantity('0.5')) == quantity('1')",
     "quantity('1k').asInteger() == 1000 && !quantity('1.5').isInteger() && quantity('1.5').asApproximateFloat() == 1.5",
     "isQuantity('1e3') && !isQuantity('1x') && sign(quantity('-1')) == -1 && quantity('1').compareTo(quantity('2')) == -1",
+    "['m', '.', '+', 'Ki', '-.k'].all(text, isQuantity(text) && quantity(text) == quantity('0')) && !isQuantity(' 1')",
+    "quantity('16Ei') == quantity('17Ei') && quantity('16Ei') == quantity('9223372036854775807') && !isQuantity('Pi')",
     "quantity('5').sub(2) == quantity('3') && quantity('1').isLessThan(quantity('1100m'))",
     "ip(self.address).family() == 4 && isIP('::1') && !isIP('10.0.0.01') && ip('::1').isLoopback()",
     "ip.isCanonical('::1') && !ip.isCanonical('0::1') && string(ip('0::1')) == '::1'",

@@ -33,10 +33,3 @@ def test_what_was_counted_is_not_counted_again() -> None:
     metrics = Metrics()
     RouteMetrics(metrics, "/mutate", "crews", "mutate").answered(200, 0.004, late=False)
     assert metrics.exposition() == metrics.exposition()
-
-
-def test_it_is_not_exposed_when_a_series_began() -> None:
-    metrics = Metrics()
-    RouteMetrics(metrics, "/mutate", "crews", "mutate").answered(200, 0.004, late=False)
-    assert b"webhook_requests_total{" in metrics.exposition()
-    assert b"_created" not in metrics.exposition()
