@@ -27,6 +27,7 @@ from jobgate.console.reviews import ReviewStore
 from jobgate.console.servers import Servers, health
 from jobgate.doctor.look import CannotDiagnose
 from jobgate.why.look import NoSuchJob, look_at
+from webhook.server.log import origin
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
 _HEADERS: Final = {
@@ -82,6 +83,8 @@ class Console:
         """Return the application."""
         app = web.Application(middlewares=[self._guard], client_max_size=2 * BYTES)
         app.on_response_prepare.append(_with_headers)
+        # It quotes requests that cannot be read, with their tokens.
+        logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
         app.cleanup_ctx.append(self._running)
         app.router.add_get("/", self._index)
         app.router.add_static("/static", PAGE)
@@ -245,7 +248,7 @@ def _fault_of(request: web.Request, error: Exception) -> web.Response:
     elif isinstance(error, OSError | TimeoutError):
         code, message = 502, f"the API server does not answer: {type(error).__qualname__}"
     else:
-        _logger.error("failed to answer", exc_info=error, extra={"fields": {"path": request.path}})
+        _logger.error("failed to answer", extra={"fields": {"path": request.path, **origin(error)}})
     response = _json({"error": {"code": code, "message": message.encode("utf-8", "replace").decode()}}, code)
     if after or code == 429:
         response.headers["Retry-After"] = after or "1"

@@ -196,6 +196,21 @@ async def test_an_answer_that_the_caller_has_keeps_its_tag(console: Opened) -> N
             tag = answer.headers["ETag"]
 
 
+async def test_the_log_has_no_token_and_no_message_of_a_fault(
+    console: Opened, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, url, shown = console
+    async with session.get(f"{url}/api/about", headers={"Authorization": f"Bearer hunter2{'a' * 9000}"}) as answer:
+        assert answer.status == 400
+    monkeypatch.setattr(shown.trial.__class__, "review", lambda *_: {}["hunter2"])
+    async with session.post(f"{url}/api/try", json={"yaml": "a: 1"}, headers=TOKEN) as answer:
+        assert answer.status == 500
+    (record,) = (record for record in caplog.records if record.getMessage() == "failed to answer")
+    assert vars(record)["fields"]["error"] == "KeyError"
+    assert "<lambda>" in vars(record)["fields"]["places"][-1]
+    assert "hunter2" not in caplog.text + str(vars(record)["fields"])
+
+
 async def test_schemas_are_those_of_the_kinds(console: Opened) -> None:
     session, url, _ = console
     async with session.get(f"{url}/api/schemas", headers=TOKEN) as answer:
