@@ -202,7 +202,7 @@ async def test_the_log_has_no_token_and_no_message_of_a_fault(
     session, url, shown = console
     async with session.get(f"{url}/api/about", headers={"Authorization": f"Bearer hunter2{'a' * 9000}"}) as answer:
         assert answer.status == 400
-    monkeypatch.setattr(shown.trial.__class__, "review", lambda *_: {}["hunter2"])
+    monkeypatch.setattr(shown.trial.__class__, "review", lambda *_: dict[str, int]()["hunter2"])
     async with session.post(f"{url}/api/try", json={"yaml": "a: 1"}, headers=TOKEN) as answer:
         assert answer.status == 500
     (record,) = (record for record in caplog.records if record.getMessage() == "failed to answer")
