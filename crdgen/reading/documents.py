@@ -151,7 +151,8 @@ class _DocumentReader:
         self._missing = None if whole else set(wanted)
         #: Without anchors, no value is needed to find places.
         self._skips = not whole and b"&" not in text
-        self._events = yaml.parse(text, Loader=_Loader)
+        # `yaml.parse` would take a tenth of the time of a read.
+        self._get = _Loader(text).get_event
         self._anchors: dict[str, Any] = {}
         self._copied = 0
 
@@ -165,8 +166,8 @@ class _DocumentReader:
         return self.document
 
     def _next(self) -> Any:
-        self.event = next(self._events)
-        return self.event
+        event = self.event = self._get()
+        return event
 
     def _place(self) -> Place:
         return self._line + self.event.start_mark.line, self.event.start_mark.column
@@ -191,7 +192,8 @@ class _DocumentReader:
             return self._skip()
         value = self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._list(path)
         # Only now, because a value must not contain an alias of itself.
-        self._anchors |= {event.anchor: value} if event.anchor is not None else {}
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
         return value
 
     def _skip(self) -> None:
@@ -217,13 +219,14 @@ class _DocumentReader:
                 continue
             place = self._place()
             key = self._key(len(path) + 1)
-            if (*path, key) in self._wanted:
-                self.document.keys[*path, key] = place
+            at = (*path, key)
+            if at in self._wanted:
+                self.document.keys[at] = place
             if key in own_keys and len(self.document.duplicates) < _DUPLICATES_LIMIT:
-                self.document.duplicates.append((*path, key))
+                self.document.duplicates.append(at)
             own_keys.add(key)
             self._next()
-            entries[key] = self._value((*path, key))
+            entries[key] = self._value(at)
         return entries
 
     def _key(self, depth: int) -> str:
@@ -242,7 +245,8 @@ class _DocumentReader:
             fix = f"quote the text, or write &{name} before its value, which may not hold the alias"
             raise ScalarError(f"*{name} has no anchor: {fix}")
         value = event.value if event.tag is None and not event.implicit[0] else resolve(event.value, event.tag)
-        self._anchors |= {event.anchor: value} if event.anchor is not None else {}
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
         return value
 
     def _copy(self, value: Any, depth: int) -> Any:

@@ -27,7 +27,7 @@ from webhook.server.limits import Limits
 MIB = 1024 * 1024
 #: Limits in seconds for a small request during a large one, and for a probe at any time; generous, because the machine
 #: is busy with other tests.
-BESIDE, PROBE = 4 * 0.25, 4 * 0.1
+BESIDE, PROBE = 8 * 0.25, 8 * 0.1
 #: The largest body that the server reads, less some space for the envelope.
 LARGEST = Limits().body - 4096
 
