@@ -150,14 +150,18 @@ class Console:
         return bool(self.token) or await request[_CALLER].may_list("", "pods", self.namespace)
 
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
-        """Return the newest reviews between two ids."""
+        """Return the newest reviews between two ids.
+
+        When servers dropped some is told to who may see servers: it is also the time of a review of others.
+        """
         after, before = _number(request, "after", 0), _number(request, "before", 10**18)
         reviews = await self.store.seen_by(request[_CALLER], after, before)
+        sees = await self._may_see_servers(request)
         return {
             "items": [kept.light for kept in reviews[:ITEMS]],
             "more": len(reviews) > ITEMS,
-            "missed": 0 < after < self.store.dropped,
-            "replicas": self._servers.states() if await self._may_see_servers(request) else [],
+            "missed": sees and 0 < after < self.store.dropped,
+            "replicas": self._servers.states() if sees else [],
         }
 
     async def _review(self, request: web.Request) -> dict[str, Any]:

@@ -154,7 +154,9 @@ async def test_every_answer_has_the_headers_of_security(console: Opened) -> None
         assert answer.status == 404
 
 
-async def test_reviews_that_a_server_dropped_are_reported_to_who_has_those_before(console: Opened) -> None:
+async def test_reviews_that_a_server_dropped_are_reported_to_who_has_those_before_and_may_see_servers(
+    console: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session, url, shown = console
 
     async def asked(after: int) -> bool:
@@ -166,6 +168,12 @@ async def test_reviews_that_a_server_dropped_are_reported_to_who_has_those_befor
     assert await asked(1)
     assert not await asked(shown.store.last)
     assert not await asked(0)
+
+    async def sees_none(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(Console, "_may_see_servers", sees_none)
+    assert not await asked(1), "when others were reviewed is not told"
 
 
 async def test_a_watch_that_ends_is_logged_and_on_the_page(

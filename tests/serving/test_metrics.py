@@ -1,5 +1,7 @@
 """Metrics of the server about its cluster and packages."""
 
+from pathlib import Path
+
 import pytest
 
 from jobgate.cluster import Informer, Resource, slim
@@ -56,3 +58,10 @@ def test_it_is_not_exposed_when_a_series_began() -> None:
     metrics.lookups.labels("dijobs", "found").inc()
     assert b"jobgate_pod_lookups_total{" in metrics.exposition()
     assert b"_created" not in metrics.exposition()
+
+
+def test_every_metric_is_documented() -> None:
+    page = Path("docs/how-to/observe.md").read_text(encoding="utf-8")
+    names = {each.name + "_total" * (each.type == "counter") for each in ServingMetrics().registry.collect()}
+    assert {name for name in names if f"`{name}`" not in page} == set()
+    assert "jobgate_pod_lookups_total" in names
