@@ -8,8 +8,3 @@
 - `leader`: running under a Lease, with probes and metrics
 - `metrics`: Prometheus metrics of the above
 """
-
-from prometheus_client import disable_created_metrics
-
-# The series `_created` of each counter would double their number, and nobody reads them.
-disable_created_metrics()  # type: ignore[no-untyped-call]

@@ -295,4 +295,5 @@ def test_a_crd_that_is_left_needs_no_conversion(controlplane: ControlPlane, tmp_
     finally:
         if session.process is not None:
             session.end(signal.SIGTERM)
+        session.reserved.close()
         controlplane.kubectl("delete", "crd", crd, "--ignore-not-found")

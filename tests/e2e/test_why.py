@@ -27,6 +27,8 @@ pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gang
 
 QUEUES = "queues: [{name: small, quota: {pods: 2}}, {name: default}]"
 NODES = "/api/v1/nodes"
+#: The node selector of a node on which pods run.
+HERE = {"nodeSelector": {"kubernetes.io/hostname": "small-0"}}
 Object = dict[str, Any]
 
 
@@ -113,7 +115,7 @@ def waiting(space: Space, status: Object, field: str = "containerStatuses") -> N
 
 def fills(space: Space) -> None:
     """Let another job take the whole queue."""
-    first = Run(space, dijob("first", work(2), queue="small"))
+    first = Run(space, dijob("first", work(2, **HERE), queue="small"))
     first.until("Running")
 
 
@@ -438,5 +440,5 @@ def test_of_two_kinds_with_a_job_of_the_name_one_must_be_named(plane: WholeContr
 
 
 def test_a_job_that_runs_has_status_0(plane: WholeControlPlane, space: Space) -> None:
-    Run(space, dijob("train", work())).until("Running")
+    Run(space, dijob("train", work(**HERE))).until("Running")
     assert said(plane, space, "train") == (0, f"DIJob {space.name}/train runs: all pods have started\n")
