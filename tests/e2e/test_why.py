@@ -27,9 +27,9 @@ pytestmark = pytest.mark.skipif(not HAS_GANGS, reason="Kubernetes schedules gang
 
 QUEUES = "queues: [{name: small, quota: {pods: 2}}, {name: default}]"
 NODES = "/api/v1/nodes"
-#: The node selector of a node on which pods run.
-HERE = {"nodeSelector": {"kubernetes.io/hostname": "small-0"}}
 Object = dict[str, Any]
+#: The node selector of a node on which pods run.
+HERE: Object = {"nodeSelector": {"kubernetes.io/hostname": "small-0"}}
 
 
 @pytest.fixture(scope="module")
