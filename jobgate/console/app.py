@@ -152,7 +152,7 @@ class Console:
     async def _reviews(self, request: web.Request) -> dict[str, Any]:
         """Return the newest reviews between two ids.
 
-        When servers dropped some is told to who may see servers: it is also the time of a review of others.
+        Only who may see servers learns that they dropped some: it is also the time of a review of others.
         """
         after, before = _number(request, "after", 0), _number(request, "before", 10**18)
         reviews = await self.store.seen_by(request[_CALLER], after, before)
