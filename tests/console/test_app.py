@@ -173,7 +173,7 @@ async def test_reviews_that_a_server_dropped_are_reported_to_who_has_those_befor
         return False
 
     monkeypatch.setattr(Console, "_may_see_servers", sees_none)
-    assert not await asked(1), "when others were reviewed is not told"
+    assert not await asked(1), "when others were reviewed stays unknown"
 
 
 async def test_a_watch_that_ends_is_logged_and_on_the_page(
