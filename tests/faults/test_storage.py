@@ -20,6 +20,7 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
         wait_for(lambda: any(runner.leads() for runner in runners) and controller.leads(), START, what="they lead")
         before = Run(space, dijob("before", task("work", 2, ends(0, "15s")), plugins={"svc": []}))
         before.until_pods("before-work-0", "before-work-1")
+        wait_for(lambda: space.exists("configmaps", "before-svc"), what="the controller has seen the job")
         most = 0
         with stopped(pid_of(installation.plane, "etcd")):
             end = time.monotonic() + STOPPED
@@ -33,6 +34,7 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
         accepted = time.monotonic() - begun
         again.until_pods("after-work-0")
         runs = time.monotonic() - begun
+        wait_for(lambda: space.exists("configmaps", "after-svc"), what="the controller goes on")
         before.until("Succeeded")
         again.until("Succeeded")
         assert most <= 1, "one runner leads"
@@ -47,6 +49,6 @@ def test_jobs_go_on_after_etcd_was_stopped_for_20_s(installation: Installation, 
 def applied(space: Space) -> Run | None:
     """Create a job; return None if that fails."""
     try:
-        return Run(space, dijob("after", task("work", 1, ends(0, "1s")), plugins={"svc": []}))
+        return Run(space, dijob("after", task("work", 1, ends(0, "15s")), plugins={"svc": []}))
     except (AssertionError, OSError):
         return None
