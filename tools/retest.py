@@ -1,7 +1,7 @@
 """Runs the few tests that `make test` has just failed once more, in a process of their own (`make retest`).
 
 What fails again is broken. What passes now depends on load, or on the tests before it: it is listed, and is a fault to
-mend, but does not hold up the change that met it.
+repair, but does not hold up the change that met it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main(kept: Path = FAILED) -> int:
         return 1
     if code := pytest.main(["-p", "no:cacheprovider", *ids]):
         return int(code)
-    print("\nThese tests failed beside others, and passed alone. Find out why, and mend it:", *ids, sep="\n  ")
+    print("\nThese tests failed beside others, and passed alone. Find out why:", *ids, sep="\n  ")
     return 0
 
 

@@ -39,7 +39,7 @@ def run(folder: Path, *module: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("first", "broken", "code", "says"),
     [
-        ("PYTEST_XDIST_WORKER", 0, 0, "passed alone. Find out why, and mend it:\n  test_some.py::test_alone[a@b]\n"),
+        ("PYTEST_XDIST_WORKER", 0, 0, "passed alone. Find out why:\n  test_some.py::test_alone[a@b]\n"),
         ("PATH", 0, 1, "1 failed"),
         ("PYTEST_XDIST_WORKER", 1, 1, "1 failed, 1 passed"),
         ("PYTEST_XDIST_WORKER", 3, 1, "4 tests failed; only 1 to 3 are run once more"),
