@@ -59,7 +59,10 @@ class FileObjects:
         found = next((objects[place, name] for place in places if (place, name) in objects), None)
         if resource == NAMESPACES and self._levels:
             metadata = metadata_of(found or {})
-            return {**(found or {}), "metadata": {**metadata, "labels": self._levels | mapping(metadata.get("labels"))}}
+            return {
+                **(found or {}),
+                "metadata": {**metadata, "labels": {**self._levels, **mapping(metadata.get("labels"))}},
+            }
         if found is not None or not complete.isdisjoint(places):
             return found
         named = f"{resource} {'/'.join(filter(None, (namespace, name)))!r}"
