@@ -4,10 +4,8 @@ const KEY = "jobgate-token";
 
 /** The server's answer is an error, or there is none (status 0). The message is for the user. */
 export class Refused extends Error {
-  /**
-   * @param {number} status
-   * @param {string} message
-   */
+  /** @param {number} status
+   * @param {string} message */
   constructor(status, message) {
     super(message);
     this.status = status;
@@ -27,11 +25,9 @@ export function useToken(token) {
   sessionStorage.setItem(KEY, token.trim());
 }
 
-/**
- * Return an answer that is not an error; 304 if the request has the tag of the last answer and nothing has changed.
+/** Return an answer that is not an error; 304 if the request has the tag of the last answer and nothing has changed.
  * @param {string} path
- * @param {RequestInit} [options]
- */
+ * @param {RequestInit} [options] */
 export async function request(path, options = {}) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}`, "Content-Type": "application/json", ...options.headers };
   let response;
@@ -47,19 +43,15 @@ export async function request(path, options = {}) {
   throw new Refused(response.status, message);
 }
 
-/**
- * @param {string} path
- * @param {AbortSignal} [signal]
- */
+/** @param {string} path
+ * @param {AbortSignal} [signal] */
 export async function get(path, signal) {
   return (await request(path, { signal })).json();
 }
 
-/**
- * @param {string} path
+/** @param {string} path
  * @param {object} body
- * @param {AbortSignal} [signal]
- */
+ * @param {AbortSignal} [signal] */
 export async function post(path, body, signal) {
   return (await request(path, { method: "POST", body: JSON.stringify(body), signal })).json();
 }

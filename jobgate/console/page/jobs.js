@@ -28,10 +28,8 @@ const key = (job) => `${job.plural}/${job.namespace}/${job.name}`;
 /** @param {string} time */
 const age = (time) => duration((Date.now() - Date.parse(time)) / 1000);
 
-/**
- * @param {HTMLElement} main
- * @param {import("./main.js").Route} route
- */
+/** @param {HTMLElement} main
+ * @param {import("./main.js").Route} route */
 export function open(main, route) {
   let shown = "", stop = () => {}, waits = 0;
   const list = new List(/** @type {ConstructorParameters<typeof List<Job>>[0]} */ ({
@@ -108,12 +106,10 @@ export function open(main, route) {
   };
 }
 
-/**
- * Return the sections of a job: name, what it shows, and how.
+/** Return the sections of a job: name, what it shows, and how.
  * @param {WholeJob} whole
  * @param {HTMLElement} detail
- * @returns {[string, unknown, () => import("./dom.js").Child][]}
- */
+ * @returns {[string, unknown, () => import("./dom.js").Child][]} */
 function sections(whole, detail) {
   const { job, why, objects, pods, events, conditions } = whole;
   return [

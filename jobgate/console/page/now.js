@@ -26,10 +26,8 @@ function summary(review) {
   return review.operations ? `${many(review.operations, "field")} defaulted` : MEANINGS[review.verdict];
 }
 
-/**
- * @param {HTMLElement} main
- * @param {import("./main.js").Route} route
- */
+/** @param {HTMLElement} main
+ * @param {import("./main.js").Route} route */
 export function open(main, route) {
   let query = route.query, shown = 0;
   const total = h("span", { class: "muted", id: "total" });
@@ -147,10 +145,8 @@ export function closer(close) {
   return h("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", click: close }, icon("denied"));
 }
 
-/**
- * @param {WholeReview} review
- * @param {() => void} close
- */
+/** @param {WholeReview} review
+ * @param {() => void} close */
 function whole(review, close) {
   const notes = [...review.causes.map((cause) => ({ ...cause, level: /** @type {const} */ ("denied") })),
     ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

@@ -104,11 +104,9 @@ export function open(main) {
   return { update() {}, close() { clearTimeout(timer); asked.abort(); view.destroy(); } };
 }
 
-/**
- * @param {Trial} trial
+/** @param {Trial} trial
  * @param {import("./vendor/editor.js").Text} doc
- * @returns {import("./vendor/editor.js").Diagnostic[]}
- */
+ * @returns {import("./vendor/editor.js").Diagnostic[]} */
 function marks(trial, doc) {
   const found = trial.objects.flatMap((one) => one.findings.map((finding) => ({ ...finding, line: finding.line || one.line })));
   return [...trial.errors.map((error) => ({ ...error, severity: "error" })), ...found].map(({ line, column, message, severity }) => {
@@ -118,10 +116,8 @@ function marks(trial, doc) {
   }).sort((a, b) => a.from - b.from);
 }
 
-/**
- * @param {Trial} trial
- * @param {(line: number) => void} goto
- */
+/** @param {Trial} trial
+ * @param {(line: number) => void} goto */
 function outcome(trial, goto) {
   const errors = trial.errors.map((error) => ({ ...error, field: "", level: /** @type {const} */ ("denied") }));
   return [
