@@ -99,6 +99,7 @@ export function duration(seconds) {
  * @param {number} epoch seconds
  * @param {boolean} [short] without year and seconds, for a column */
 export function clock(epoch, short) {
+  if (Number.isNaN(epoch)) return "unknown";
   const date = new Date(epoch * 1000);
   const time = date.toLocaleTimeString("en-GB");
   if (date.toDateString() === new Date().toDateString()) return time;

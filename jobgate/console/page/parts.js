@@ -120,8 +120,10 @@ export function annotated(yaml, notes) {
   const unfold = () => {
     if (!folded.length) return;
     const rows = folded;
-    root.append(h("button", { type: "button", class: "fold", click: (/** @type {Event} */ event) =>
-      /** @type {Element} */ (event.currentTarget).replaceWith(...rows) }, `${many(rows.length, "more line")}`));
+    root.append(h("button", { type: "button", class: "fold", click: (/** @type {Event} */ event) => {
+      /** @type {Element} */ (event.currentTarget).replaceWith(...rows);
+      root.focus({ preventScroll: true });
+    } }, many(rows.length, "more line")));
     folded = [];
   };
   lines.forEach((text, index) => {
