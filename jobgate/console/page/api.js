@@ -12,17 +12,19 @@ export class Refused extends Error {
   }
 }
 
-/** Take the token out of the address that `jobgate console` prints, so that it is in no bookmark. */
+/** Take the token out of the address that `jobgate console` prints, so that it is in no bookmark; return whether it was there. */
 export function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!token) return;
-  useToken(token);
-  history.replaceState(null, "", location.pathname);
+  if (token) {
+    useToken(token);
+    history.replaceState(null, "", location.pathname);
+  }
+  return Boolean(token);
 }
 
 /** @param {string} token */
 export function useToken(token) {
-  sessionStorage.setItem(KEY, token.trim());
+  sessionStorage.setItem(KEY, token.replace(/[^!-~]/g, "")); // no others can be sent
 }
 
 /** Return an answer that is not an error; 304 if the request has the tag of the last answer and nothing has changed.

@@ -53,6 +53,7 @@ export function open(main) {
   const namespace = h("input", { id: "namespace", value: "default", input: () => soon() });
   const file = h("input", { type: "file", accept: ".yaml,.yml,.json", class: "hidden", tabindex: -1, "aria-label": "File", change: async () => {
     const [first] = file.files ?? [];
+    file.value = ""; // the same file can be opened again
     if (first) insert(await first.text());
   } });
   const insert = (/** @type {string} */ text) => {
