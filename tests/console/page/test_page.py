@@ -229,9 +229,9 @@ class TestNow:
         browser.find(".failure button").click()
         browser.find("#total", "2,101 reviews")
         browser.wait(lambda: not browser.all(".failure") or None, "no failure")
-        befores = [path.partition("before=")[2] for path, _ in fake.asked if "before=" in path]
-        assert befores[0] == "1101"
-        assert set(befores[1:]) == {"101"}
+        pages = [path.partition("before=")[2] for path, _ in fake.asked if "before=" in path]
+        assert pages[0] == "1101"
+        assert set(pages[1:]) == {"101"}
 
     def test_older_reviews_that_failed_to_load_are_loaded_as_new_ones_come(self, browser: Browser, fake: Fake) -> None:
         fake.answers["reviews"]["items"] = [review(number) for number in range(1100, 0, -1)]
