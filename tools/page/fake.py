@@ -104,7 +104,7 @@ async def _file(request: web.Request) -> web.FileResponse:
 def _page(answer: Mapping[str, Any], query: Mapping[str, str]) -> Mapping[str, Any]:
     after, before = int(query["after"]), int(query.get("before", 2**62))
     items = [item for item in answer["items"] if after < item["id"] < before]
-    return {"missed": False, **answer, "items": items[:ITEMS], "more": len(items) > ITEMS}
+    return {**answer, "items": items[:ITEMS], "more": len(items) > ITEMS}
 
 
 def _error(status: int, message: str) -> web.Response:

@@ -54,8 +54,9 @@ async function fillGap() {
   } catch (error) {
     store.error = failed = error;
     store.changed();
+  } finally {
+    filling = false;
   }
-  filling = false;
 }
 
 /** Return the id after which there may be new reviews. */
