@@ -72,10 +72,11 @@ class StoredVersions:
 
     def settling(self, now: datetime) -> float:
         """The seconds until all API servers store objects in the storage version."""
-        writes = mapping(self.crd["metadata"]).get("managedFields") or ()
+        writes = self.crd["metadata"].get("managedFields") or ()
         # Writes of the status, or of the annotation with the progress, change no version.
-        times = [datetime.fromisoformat(write["time"]) for write in writes if "f:spec" in write.get("fieldsV1", ())]
-        return max(0.0, (max(times, default=now) + _SETTLING - now).total_seconds())
+        times = [write.get("time") for write in writes if "f:spec" in mapping(write.get("fieldsV1"))]
+        changed = max((datetime.fromisoformat(time) for time in times if time), default=now)
+        return max(0.0, (changed + _SETTLING - now).total_seconds())
 
     @property
     def beginning(self) -> str:
