@@ -84,7 +84,7 @@ crds: install ## Regenerate manifests/ from the models
 docs: install ## Regenerate the schemas and pages of kinds, and docs/reference/doctor.md, from the code
 	$(BIN)/python -m tools.kind_pages
 	$(BIN)/python -m tools.doctor_page
-	$(BIN)/python -m tools.kind_schema
+	$(BIN)/python -m tools.configured_schema
 
 console-page: install ## Bundle the editor of the console's page (LOCK=1: update its packages)
 	$(BIN)/python -m tools.page $(if $(LOCK),--lock)
