@@ -16,7 +16,7 @@ DIST := dist
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock audit-deps demo test chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom release clean
+.PHONY: help install lock audit-deps demo test retest chart chart-template check format crds docs site console-page pictures controlplane bench bench-all differential soak soak-certs fuzz golden dist sbom release clean
 
 help: ## List the targets
 	@echo 'jobgate: admission webhook and CRD toolkit for distributed training jobs on Kubernetes (README.md).'
@@ -51,6 +51,9 @@ demo: install ## Start here: examples, then your own jobs, on a real API server 
 test: install controlplane ## Run all tests, with a real API server (KUBERNETES=1.36.3); for the chart: make chart
 	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder -m "not helm"
 
+retest: install ## Run the few tests that failed once more, alone: what passes now depends on load
+	$(BIN)/python -m tools.retest
+
 chart: install ## Test the chart with the real Helm, which is built once (some minutes)
 	$(BIN)/python -m pytest -m helm
 
@@ -81,7 +84,7 @@ crds: install ## Regenerate manifests/ from the models
 docs: install ## Regenerate the schemas and pages of kinds, and docs/reference/doctor.md, from the code
 	$(BIN)/python -m tools.kind_pages
 	$(BIN)/python -m tools.doctor_page
-	$(BIN)/python -m tools.kind_schema
+	$(BIN)/python -m tools.configured_schema
 
 console-page: install ## Bundle the editor of the console's page (LOCK=1: update its packages)
 	$(BIN)/python -m tools.page $(if $(LOCK),--lock)

@@ -1,11 +1,18 @@
-"""Names that Kubernetes accepts (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content)."""
+"""Names that Kubernetes accepts (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content).
+
+The patterns have no anchors and no limit of length. Python, JSON Schema and CEL, also in its strings, read them alike.
+"""
 
 import re
 from typing import Final
 
-_LABEL_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_LABEL_1123: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LABEL_1035: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
+LABEL_1123: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN_1123: Final = f"{LABEL_1123}([.]{LABEL_1123})*"
+
+_LABEL_1035: Final = re.compile(LABEL_1035)
+_LABEL_1123: Final = re.compile(LABEL_1123)
+_SUBDOMAIN: Final = re.compile(SUBDOMAIN_1123)
 _KEY_NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 
 LABEL_LENGTH: Final = 63

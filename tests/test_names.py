@@ -1,7 +1,9 @@
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
+from crdgen import dns
 from jobgate import names
 
 Format = Callable[[str], str | None]
@@ -129,3 +131,11 @@ def test_no_text_is_slow_to_check(format_: Format) -> None:
     # The expressions do not backtrack: a text of megabytes that almost matches is rejected at once.
     for almost in ("a" * 10**6 + "!", "a." * 10**6 + "!", "a-" * 10**6, "1:" * 10**6, "." * 10**6):
         format_(almost)
+
+
+@pytest.mark.parametrize(
+    ("fault_of", "is_valid"), [(names.dns_label, dns.is_any_label), (names.dns_subdomain, dns.is_subdomain)]
+)
+def test_the_faster_patterns_accept_the_same_names(fault_of: Format, is_valid: Callable[[str], bool]) -> None:
+    texts = ("".join(characters) for length in range(7) for characters in product("a0-.A", repeat=length))
+    assert [text for text in texts if (fault_of(text) is None) is not is_valid(text)] == []

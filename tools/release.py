@@ -269,12 +269,14 @@ def main() -> int:
         print(fault, file=sys.stderr)
     if faults or options.check:
         return 1 if faults else 0
-    for file in build(version, options.image):
+    files = build(version, options.image)
+    for file in files:
         print(f"{digest(file)}  {file}")
     print(f"""Nothing is published yet. The workflow publishes what it builds from the tag, after approval:
   git tag --sign v{version} && git push origin HEAD v{version}
-By hand: skopeo copy oci-archive:{BUILD}/image.oci.tar docker://{options.image or f"REGISTRY/jobgate:v{version}"}
-         helm push {BUILD}/jobgate-{version}.tgz oci://REGISTRY/charts""")
+By hand: helm push {BUILD}/jobgate-{version}.tgz oci://REGISTRY/charts""")
+    if (archive := BUILD / "image.oci.tar") in files:
+        print(f"         skopeo copy oci-archive:{archive} docker://{options.image or f'REGISTRY/jobgate:v{version}'}")
     return 0
 
 

@@ -223,6 +223,10 @@ class Response(Struct, frozen=True):
             "details": {"name": name, "group": group, "kind": kind, "causes": causes},
         }
 
+    def encoded_patch(self) -> bytes:
+        """Return the JSON of the patch; empty if there is none."""
+        return msgspec.json.encode(self.patch) if self.patch else b""
+
     def to_review(self, hint: str = "") -> dict[str, Any]:
         """Return the AdmissionReview of this response.
 
@@ -234,7 +238,7 @@ class Response(Struct, frozen=True):
             response["status"] = self.status()
         elif self.patch:
             response["patchType"] = "JSONPatch"
-            response["patch"] = base64.b64encode(msgspec.json.encode(self.patch)).decode()
+            response["patch"] = base64.b64encode(self.encoded_patch()).decode()
         if warnings := _warnings(self.notices, hint):
             response["warnings"] = warnings
         return {"apiVersion": API_VERSION, "kind": KIND, "response": response}

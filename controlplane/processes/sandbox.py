@@ -6,16 +6,25 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from controlplane.processes.content import PodContent
 from controlplane.system import System, message
+from controlplane.waiting import wait_for
 
 #: The node's own address in its network, 10.88.0.0/16.
 NODE_ADDRESS = "10.88.0.1"
+#: The bridge has a MAC address of its own. Otherwise it has the lowest of its ports, which changes as pods come and go;
+#: a pod that knows the old address would not reach the node for up to minutes.
 _BRIDGE = " && ".join(
-    ["ip link set lo up", "ip link add br0 type bridge", f"ip addr add {NODE_ADDRESS}/16 dev br0", "ip link set br0 up"]
+    [
+        "ip link set lo up",
+        "ip link add br0 address 02:00:0a:58:00:01 type bridge",
+        f"ip addr add {NODE_ADDRESS}/16 dev br0",
+        "ip link set br0 up",
+    ]
 )
 #: Default number of seconds after which a node ends itself and its pods, in case a test does not.
 LIFE = 1800.0
@@ -62,6 +71,13 @@ class Holder:
     def enter(self, *spaces: str) -> list[str]:
         """Return the prefix of a command that runs in these namespaces."""
         return ["nsenter", f"--target={self.pid}", *spaces]
+
+    def has_link(self, name: str) -> bool:
+        """Whether a network link transmits."""
+        shown = subprocess.run(
+            [*self.enter("--net"), "ip", "link", "show", "dev", name], capture_output=True, check=False
+        )
+        return b" state UP " in shown.stdout
 
     def close(self) -> None:
         """End it, and all processes in its namespaces."""
@@ -124,6 +140,13 @@ class Sandbox:
             if process.returncode != 0:
                 self.holder.close()
                 raise MissingError(f"{' '.join(command)}: {process.stderr}")
+        # The kernel enables a link some time after its setup, up to a second later; until then, packets are lost.
+        for space, name in ((self.holder, "eth0"), (network, link), (network, "br0")):
+            try:
+                wait_for(partial(space.has_link, name), what=f"link {name} is up")
+            except TimeoutError as error:
+                self.holder.close()
+                raise MissingError(str(error)) from None
 
     def _mounted_claims(self) -> Iterator[str]:
         """Yield commands that mount the volumes of claims. All pods of the node share the folder of a claim."""

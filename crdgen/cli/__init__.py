@@ -44,7 +44,7 @@ def main(argv: Sequence[str], program: str = "crdgen") -> int:
     except OSError as error:
         return written(2, program, error)
     except KeyboardInterrupt:
-        return 130
+        return written(130, program)
 
 
 def _run(argv: list[str], program: str) -> int:

@@ -45,8 +45,9 @@ def run(options: Namespace) -> int:
     """Run the command, and return the exit status."""
     tree = read_tree(options.paths, recursive=options.recursive)
     definitions = [manifest for manifest in tree.manifests if manifest.object["kind"] == KIND]
-    whole = [each for each in definitions if _IN_EACH & mapping(each.object, "spec").keys()]
-    patches = [each for each in definitions if not _IN_EACH & mapping(each.object, "spec").keys()]
+    whole, patches = list[Manifest](), list[Manifest]()
+    for each in definitions:
+        (whole if _IN_EACH & mapping(each.object, "spec").keys() else patches).append(each)
     notes = [f"{each.file}:{each.line}: left out: has no group, names and scope; a patch of a CRD?" for each in patches]
     report = Report(
         "crdgen lint", "CRD", failures=tree.failures, notes=[*tree.left_out, *notes], foreign=_RULES_OF_EVAL

@@ -1,4 +1,4 @@
-"""Options and calls of the commands that use a cluster."""
+"""Options that commands share, and how they reach a cluster."""
 
 from __future__ import annotations
 

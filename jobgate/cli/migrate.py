@@ -63,6 +63,8 @@ async def _rewrite(client: Client, stored: StoredVersions) -> bool:
     """Migrate one CRD; return whether all objects are in its storage version."""
     from jobgate.cluster.migration import migrate
 
+    if seconds := stored.settling(client.time.now()):
+        click.echo(f"{stored.name}: waits {seconds:.0f} s until all API servers store {stored.storage}", err=True)
     if stored.done:
         click.echo(f"{stored.name}: continues after {stored.done.lstrip('/')}", err=True)
     count, faults = await migrate(

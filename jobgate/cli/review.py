@@ -46,8 +46,8 @@ def _standard(_: click.Context, __: click.Parameter, value: str | None) -> Stand
     "--pod-security",
     metavar="LEVEL[:VERSION]",
     callback=_standard,
-    help="Pod Security level that namespaces enforce, for example restricted or baseline:v1.34. Labels of a Namespace "
-    "in PATHs take precedence.",
+    help="Pod Security level that namespaces enforce, for example restricted or baseline:v1.34, unless their "
+    "labels in PATHs say otherwise.",
 )
 @click.option("--user", default="", help="Name of the user who applies the objects.")
 @click.option(

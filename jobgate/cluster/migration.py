@@ -6,8 +6,10 @@ version can be removed from the CRD.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from jobgate.cluster.client import Client
@@ -20,6 +22,10 @@ DEFINITIONS: Final = Resource("customresourcedefinitions", "v1", "apiextensions.
 PROGRESS: Final = "jobgate.dev/migrated"
 #: The number of objects after which the progress is stored.
 _STEP: Final = 200
+#: The time after a change of a CRD until no API server stores objects as before: 5 s until all know it, as long as they
+#: themselves wait before a CRD is established (apiextensions-apiserver, customresource_handler.go), and a minute for
+#: requests that run (`--request-timeout`). `storageVersionHash` in discovery is that of only one API server.
+_SETTLING: Final = timedelta(seconds=65)
 _NOT_FOUND = 404
 
 
@@ -64,6 +70,14 @@ class StoredVersions:
         version = self.storage if self.storage in served else served[0]
         return Resource(self.crd["spec"]["names"]["plural"], version, self.crd["spec"]["group"])
 
+    def settling(self, now: datetime) -> float:
+        """The seconds until all API servers store objects in the storage version."""
+        writes = self.crd["metadata"].get("managedFields") or ()
+        # Writes of the status, or of the annotation with the progress, change no version.
+        times = [write.get("time") for write in writes if "f:spec" in mapping(write.get("fieldsV1"))]
+        changed = max((datetime.fromisoformat(time) for time in times if time), default=now)
+        return max(0.0, (changed + _SETTLING - now).total_seconds())
+
     @property
     def beginning(self) -> str:
         """What the progress of its migration begins with: that of a CRD that has changed since does not count."""
@@ -79,6 +93,8 @@ class StoredVersions:
 async def migrate(client: Client, stored: StoredVersions, progress: Callable[[int], None]) -> tuple[int, list[str]]:
     """Rewrite all objects of a CRD, and then set its stored versions to the storage version.
 
+    Waits first until all API servers store objects in the storage version.
+
     An interrupted migration continues after the last object whose progress is stored.
 
     Args:
@@ -93,6 +109,7 @@ async def migrate(client: Client, stored: StoredVersions, progress: Callable[[in
         ApiError: a request fails that is not the write of one object.
         CannotMigrate: the CRD has changed in the meantime.
     """
+    await asyncio.sleep(stored.settling(client.time.now()))
     count, faults, done = 0, list[str](), stored.done
     async for page in client.pages(stored.resource):
         for item in page.items:

@@ -30,7 +30,7 @@ from jobgate.why.look import NoSuchJob, look_at
 from webhook.server.log import origin
 
 PAGE: Final = Path(__file__).resolve().parent / "page"
-_HEADERS: Final = {
+HEADERS: Final = {
     # No inline script or style, no evaluation, no request to anyone else, in no frame.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -184,7 +184,7 @@ class Console:
         plural, namespace, name = (request.match_info[key] for key in ("plural", "namespace", "name"))
         kind = next((kind for kind in self.jobs.kinds if kind.qualified_plural == plural), None)
         if kind is None:
-            raise web.HTTPNotFound(text="this is no kind of jobs that is served")
+            raise web.HTTPNotFound(text="no kind of job that is served has this name")
         if not await request[_CALLER].visible({(kind.group, kind.plural, namespace)}):
             raise web.HTTPForbidden(text=f"you may not list {plural} in namespace {namespace}")
         version = self._started, self.jobs.touched[namespace], time.monotonic() // REREAD
@@ -295,5 +295,5 @@ def _tag(content: Any) -> str:
 
 
 async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:
-    response.headers.update(_HEADERS)
+    response.headers.update(HEADERS)
     response.headers.setdefault("Cache-Control", "no-cache" if isinstance(response, web.FileResponse) else "no-store")

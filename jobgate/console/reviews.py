@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -94,15 +95,19 @@ class ReviewStore:
         kept = next((kept for kept in self._kept if kept.id == number), None)
         if kept is None or not await caller.visible({kept.place}):
             return None
-        content = orjson.loads(kept.content)
-        document, patch = content.get("object"), items(content.get("patch"))
-        yaml = to_yaml(document) if isinstance(document, dict) else None
-        causes, warnings = ([{**each} for each in kept.light[part]] for part in _FINDINGS)
-        located = places(yaml or "", (each["steps"] for each in (*causes, *warnings)))
-        for each in (*causes, *warnings):
-            each["line"] = located.get(tuple(each["steps"]), 0)
-        diff = patched(document, patch) if patch else None
-        return {**kept.light, "causes": causes, "warnings": warnings, "yaml": yaml, "diff": diff}
+        return await asyncio.to_thread(_whole, kept)
+
+
+def _whole(kept: Kept) -> dict[str, Any]:
+    content = orjson.loads(kept.content)
+    document, patch = content.get("object"), items(content.get("patch"))
+    yaml = to_yaml(document) if isinstance(document, dict) else None
+    causes, warnings = ([{**each} for each in kept.light[part]] for part in _FINDINGS)
+    located = places(yaml or "", (each["steps"] for each in (*causes, *warnings)))
+    for each in (*causes, *warnings):
+        each["line"] = located.get(tuple(each["steps"]), 0)
+    diff = patched(document, patch) if patch else None
+    return {**kept.light, "causes": causes, "warnings": warnings, "yaml": yaml, "diff": diff}
 
 
 def _finding(finding: Any) -> dict[str, Any]:

@@ -37,8 +37,8 @@ from jobgate.serving.rotation import status_of
 from webhook.server.offer import STREAM, TOKEN
 from webhook.values import mapping, metadata_of, spec_of, text
 
-#: Most bytes of the metrics of a server, and seconds to read them.
-METRICS, TIMEOUT = 2 * 1024 * 1024, 5.0
+#: Most servers that are read; most bytes of the metrics of each, and seconds to read them.
+MOST, METRICS, TIMEOUT = 50, 2 * 1024 * 1024, 5.0
 #: Seconds between two looks for pods, before a stream is opened again, and without any data of a stream.
 PERIOD, RETRY, SILENCE = 5.0, 2.0, 30.0
 _LATENCY: Final = "controller_runtime_webhook_latency_seconds"
@@ -102,8 +102,11 @@ class Servers:
         """Find the pods. The account tells them from others with their labels."""
         selector = ",".join(f"{key}={value}" for key, value in SELECTOR.items())
         pods, _ = await self._client.labelled(selector, self.namespace).list(PODS)
-        running = {text(metadata_of(pod).get("uid")): pod for pod in pods if _runs(pod)}
+        found = [(text(metadata_of(pod).get("uid")), pod) for pod in pods if _runs(pod)]
+        running, left = dict(found[:MOST]), len(found) - MOST
         self.fault = "" if running else f"no server runs in namespace {self.namespace}"
+        if left > 0:
+            self.fault = f"nothing of {left} servers is shown: the console reads at most {MOST}"
         self._keep(running)
         for uid, pod in running.items():
             self.known.setdefault(uid, Server(text(metadata_of(pod).get("name")))).pod = pod

@@ -15,11 +15,12 @@ from jobgate.cluster.endpoints import SERVICES
 from jobgate.doctor.expected import container_of
 from jobgate.doctor.observed import ACCOUNTS, BINDINGS, CONFIGURATIONS, CRON_JOBS, DEPLOYMENTS, ClusterSnapshot
 from jobgate.installation import Installation, certificates, controller, runner
-from jobgate.installation.configurations import NAMESPACES
+from jobgate.installation.configurations import NAMESPACES, WITH_POLICIES
 from jobgate.installation.installation import RotationMode
 from jobgate.installation.tree import resolve
 from jobgate.installation.workload import ACCOUNT
 from jobgate.jobs.kind import CustomKind
+from webhook.values import labels_of
 
 T = TypeVar("T")
 
@@ -66,7 +67,8 @@ def read_back(
     server, runs = (flags_of(observed, name, namespace) for name in (ACCOUNT, runner.ACCOUNT))
     named = tuple(kind.qualified_plural for kind in kinds)
     own = [entry for _, entry in observed.webhooks() if entry["name"].startswith(named)]
-    has_policies = any(f"{observed.name}.{kind}" in observed.policies for kind in named)
+    configurations = [observed.get(resource, observed.name) or {} for resource in CONFIGURATIONS]
+    has_policies = any(WITH_POLICIES in labels_of(configuration) for configuration in configurations)
     read = {
         "name": observed.name,
         "namespace": namespace,
@@ -87,7 +89,7 @@ def read_back(
         # The arguments do not contain the queues; that there are any decides which permissions the runner has.
         "queues": "queues: []" if "queues" in runs else "",
         "di_server": "di-server-url" in runs,
-        "policies": has_policies or bool(observed.leaving_defaults),
+        "policies": has_policies,
         # Webhooks leave defaults to policies only if the CRDs are installed, too.
         "crds": bool(observed.leaving_defaults) or not has_policies,
         **{

@@ -123,11 +123,6 @@ class ClusterSnapshot:
             yield from ((resource, entry) for entry in entries_of(self.get(resource, self.name)))
 
     @property
-    def policies(self) -> Sequence[str]:
-        """The names of admission policies and their bindings."""
-        return [each["metadata"]["name"] for resource in POLICIES.values() for each in self.all(resource) or ()]
-
-    @property
     def leaving_defaults(self) -> Sequence[str]:
         """The names of webhooks that leave defaults to admission policies."""
         conditions = (

@@ -52,6 +52,8 @@ NOT_DELETING = "!has(object.metadata.deletionTimestamp)"
 
 #: Name of the condition by which a policy sets defaults instead of the webhook.
 NEEDS_DEFAULTS = "needs-defaults"
+#: Label of the configurations of an installation with admission policies of kinds.
+WITH_POLICIES = "jobgate.dev/policies"
 
 #: Name of the Certificate of cert-manager.
 CERTIFICATE = "jobgate-webhook"
@@ -91,7 +93,7 @@ def configuration(phase: Phase, kinds: Iterable[CustomKind]) -> If:
             "kind": KINDS[phase],
             "metadata": {
                 "name": NAME,
-                "labels": INSTALLED,
+                "labels": {**INSTALLED, WITH_POLICIES: If(setting("policies"), "true")},
                 "annotations": INJECTED,
             },
             "webhooks": [

@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from crdgen.dns import LABEL_1123, LABEL_LENGTH, SUBDOMAIN_1123, SUBDOMAIN_LENGTH
 from jobgate import __version__
 from jobgate.jobs.runner import REPLACE_LOST_AFTER
 from jobgate.limits import JOB_PODS, LIMITS, PODS_LIMIT, Limit
@@ -36,9 +37,6 @@ class RotationMode(StrEnum):
     CERT_MANAGER = "cert-manager"
     NONE = "none"
 
-
-_LABEL = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 
 #: User and group: `nonroot` of distroless images.
 USER = 65532
@@ -68,8 +66,8 @@ RESOURCES: dict[Component, dict[str, dict[str, str | int | float]]] = {
     "certificates": {"requests": {"cpu": "20m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
 }
 
-Label = Annotated[str, Field(pattern=_LABEL)]
-Subdomain = Annotated[str, Field(pattern=_SUBDOMAIN, max_length=253)]
+Label = Annotated[str, Field(pattern=f"^{LABEL_1123}$", max_length=LABEL_LENGTH)]
+Subdomain = Annotated[str, Field(pattern=f"^{SUBDOMAIN_1123}$", max_length=SUBDOMAIN_LENGTH)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Pem = Annotated[bytes, WithJsonSchema({"type": "string"})]
 
@@ -182,7 +180,7 @@ class Installation(BaseModel):
     )
     queueing: str = Field(
         "",
-        pattern=rf"^(({'|'.join(System)})(=[a-z0-9]([-a-z0-9]{{0,61}}[a-z0-9])?)?)?$",
+        pattern=f"^(({'|'.join(System)})(={LABEL_1123})?)?$",
         description="System that queues pods or starts the pods of a job together: kubernetes, kueue, coscheduling "
         "or volcano, as SYSTEM[=SCHEDULER].",
     )
@@ -204,7 +202,7 @@ class Installation(BaseModel):
     )
     notify: str = Field("", pattern=rf"{HTTP_ADDRESS}|^$", description="Address that the end of jobs is reported to.")
     notify_secret: str = Field(
-        "", pattern=rf"{_SUBDOMAIN}|^$", description="Secret whose key `secret` signs these reports; none without it."
+        "", pattern=f"^({SUBDOMAIN_1123})?$", description="Secret whose key `secret` signs these reports, if any."
     )
     di_server: bool = Field(
         False, description="Run the server by which DIJobs ask for replicas; needs the Secret jobgate-di-server-tls."

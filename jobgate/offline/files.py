@@ -12,7 +12,7 @@ from jobgate.podchecks.pod_security.policy import Standard, labels_of
 from jobgate.prerequisites.reference import API_VERSION, RESOURCES
 from jobgate.rules.pod_security import NAMESPACES
 from webhook import Registry, UnknownObjects
-from webhook.values import metadata_of
+from webhook.values import mapping, metadata_of
 
 
 class FileObjects:
@@ -33,13 +33,14 @@ class FileObjects:
     ) -> None:
         """Store objects; those of `kinds` are looked up with defaults, in the version that the webhook reviews.
 
-        `namespace` is that of objects that set none. Namespaces that are not here have the `standard`, if there is one.
+        `namespace` is that of objects that set none. The `standard` is that of namespaces whose labels set none, like
+        the defaults in the configuration of the API server.
         """
         self._documents = [*documents]
         self._context = [*context]
         self._namespace = namespace
         self._kinds = kinds or Registry(())
-        self._other = None if standard is None else {"metadata": {"labels": labels_of(standard)}}
+        self._levels = labels_of(standard) if standard else {}
         self._read: dict[str, tuple[dict[tuple[str, str], Mapping[str, Any]], set[str]]] = {}
 
     def get(self, resource: str, name: str, namespace: str = "") -> Mapping[str, Any] | None:
@@ -56,10 +57,14 @@ class FileObjects:
         # An object without a namespace is one of the cluster, or in the namespace of the review.
         places = (namespace, "") if namespace == self._namespace else (namespace,)
         found = next((objects[place, name] for place in places if (place, name) in objects), None)
+        if resource == NAMESPACES and self._levels:
+            metadata = metadata_of(found or {})
+            return {
+                **(found or {}),
+                "metadata": {**metadata, "labels": {**self._levels, **mapping(metadata.get("labels"))}},
+            }
         if found is not None or not complete.isdisjoint(places):
             return found
-        if resource == NAMESPACES and self._other is not None:
-            return self._other
         named = f"{resource} {'/'.join(filter(None, (namespace, name)))!r}"
         raise UnknownObjects(f"{named} is not among the files: name one with it, or --context FILE")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crdgen.dns import SUBDOMAIN_1123
 from jobgate.jobs.context import Context
 from jobgate.jobs.gangs import gang_minimum
 from jobgate.jobs.job import Job, own_priority_class
@@ -20,14 +21,11 @@ from webhook.values import mapping, text
 #: Fields with names of other objects, and their maximum lengths.
 _NAMES = {"queue": SUBDOMAIN_LIMIT, "scheduler_name": LABEL_LIMIT, "priority_class_name": SUBDOMAIN_LIMIT}
 
-#: The same format for CEL, whose patterns have no possessive quantifiers.
-_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-
 
 @rule(*_NAMES)
 @says(
     *(
-        Fault(field, f'$(it) != "" && (size($(it)) > {limit} || !$(it).matches("{_SUBDOMAIN}"))')
+        Fault(field, f'$(it) != "" && (size($(it)) > {limit} || !$(it).matches("^{SUBDOMAIN_1123}$"))')
         for field, limit in _NAMES.items()
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from crdgen.dns import LABEL_1123
 from jobgate.jobs.context import Context
 from jobgate.jobs.job import Job
 from jobgate.jobs.kind import CustomKind
@@ -56,7 +57,7 @@ def task_names_are_unique(job: Job[Any], __: Context) -> Iterator[Cause]:
 
 
 @rule()
-@says(Fault("tasks.name", f'size($(it)) <= {LABEL_LIMIT} && !$(it).matches("^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$")'))
+@says(Fault("tasks.name", f'size($(it)) <= {LABEL_LIMIT} && !$(it).matches("^({LABEL_1123})?$")'))
 def task_names_are_labels(job: Job[Any], __: Context) -> Iterator[Cause]:
     """A task's name is part of its pods' names and a label on them."""
     for task in job.tasks:

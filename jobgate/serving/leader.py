@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from prometheus_client import CollectorRegistry, Gauge, disable_created_metrics
+from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import generate_latest
 
 from jobgate.cluster.lease import Lease, Times
@@ -21,8 +21,6 @@ from webhook.server.listener import listening
 from webhook.server.probes import Answers, answering
 
 _logger = logging.getLogger("jobgate")
-# Nobody reads when a series began, and it would double the series of each counter.
-disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 def _identity() -> str:

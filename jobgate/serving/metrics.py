@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prometheus_client import Counter, Gauge, disable_created_metrics
+from prometheus_client import Counter, Gauge
 
 from jobgate.cluster import Informer
 from jobgate.jobs.kind import CustomKind
@@ -13,8 +13,6 @@ from jobgate.pods.lookup import DigestCache, Fetch, Lookup, LookupVerdict
 from webhook.server.metrics import Metrics
 from webhook.server.product import Product
 
-# Nobody reads when a series began, and it would double the series of each counter.
-disable_created_metrics()  # type: ignore[no-untyped-call]
 #: jobgate, as its users and those who run it see it.
 PRODUCT: Final = Product("jobgate", "`jobgate review` shows them all")
 

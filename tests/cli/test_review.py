@@ -393,9 +393,11 @@ def test_a_namespace_in_the_files_holds_its_jobs_to_its_pod_security_level() -> 
 
 
 @pytest.mark.parametrize("level, code", [("privileged", 0), ("baseline:v1.34", 0), ("restricted", 1)])
-def test_the_level_of_all_other_namespaces_is_told(level: str, code: int) -> None:
+def test_a_namespace_without_the_label_has_the_level_of_the_option(level: str, code: int) -> None:
+    warns = NAMESPACE.replace("enforce: restricted", "warn: privileged")
     assert review("--pod-security", level, "-", text=SOUND).exit_code == code
-    assert review("--pod-security", level, "--namespace", "default", "-", text=NAMESPACE + SOUND).exit_code == 1
+    assert review("--pod-security", level, "-", text=warns + SOUND).exit_code == code
+    assert review("--pod-security", level, "-", text=NAMESPACE + SOUND).exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_all_faults_of_a_file_are_reported() -> None:
 
 def test_the_published_schema_is_that_of_the_format() -> None:
     published = json.loads(Path("docs/reference/kind.schema.json").read_text(encoding="utf-8"))
-    assert published == Entry.model_json_schema(by_alias=True), "run `python -m tools.kind_schema`"
+    assert published == Entry.model_json_schema(by_alias=True), "run `python -m tools.configured_schema`"
 
 
 ASSEMBLED = """

@@ -25,6 +25,7 @@ from jobgate.console.jobs import Jobs
 from jobgate.installation.workload import ACCOUNT, SELECTOR
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
+from tests.console import fields
 
 PATIENCE = 60.0
 SECRET = "hunter2-is-secret"
@@ -79,12 +80,17 @@ class Browser:
         }
 
     async def get(self, path: str, **headers: str) -> tuple[int, Any]:
-        async with self.session.get(self.url + path, headers=self.headers(**headers)) as answer:
-            return answer.status, await answer.json()
+        return await self._asked("GET", path, headers=self.headers(**headers))
 
     async def post(self, path: str, body: Any, **headers: str) -> tuple[int, Any]:
-        async with self.session.post(self.url + path, json=body, headers=self.headers(**headers)) as answer:
-            return answer.status, await answer.json()
+        return await self._asked("POST", path, headers=self.headers(**headers), json=body)
+
+    async def _asked(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
+        async with self.session.request(method, self.url + path, **options) as answer:
+            content = await answer.json()
+            if answer.status == 200:
+                fields.check(path, content)
+            return answer.status, content
 
     async def until(self, path: str, condition: Callable[[Any], Any]) -> Any:
         """The first answer for which a condition holds."""

@@ -18,6 +18,7 @@ from jobgate.console.commands import BYTES, Trial
 from jobgate.console.jobs import Jobs
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
+from tests.console import fields
 
 TOKEN = {"Authorization": "Bearer secret"}
 JSON = {"Content-Type": "application/json"}
@@ -222,7 +223,9 @@ async def test_the_log_has_no_token_and_no_message_of_a_fault(
 async def test_schemas_are_those_of_the_kinds(console: Opened) -> None:
     session, url, _ = console
     async with session.get(f"{url}/api/schemas", headers=TOKEN) as answer:
-        kinds = {kind["kind"]: kind["url"] for kind in (await answer.json())["kinds"]}
+        shown = await answer.json()
+    fields.check("/api/schemas", shown)
+    kinds = {kind["kind"]: kind["url"] for kind in shown["kinds"]}
     assert {"DIJob", "TorchJob", "MxJob"} <= kinds.keys()
     async with session.get(url + kinds["DIJob"], headers=TOKEN) as answer:
         assert (await answer.json())["properties"]["kind"]["enum"] == ["DIJob"]

@@ -194,7 +194,9 @@ async def test_a_job_is_a_graph_that_follows_its_pods(
     monkeypatch.setattr(app, "REREAD", 1e9)
     user = User(controlplane, new_namespace(cluster_api))
     page: Browser = await open_console(controlplane.kubeconfig)
-    assert user.create(dijob("graph"))[0]
+    document = dijob("graph")
+    document["spec"]["minAvailable"] = 1
+    assert user.create(document)[0]
     path = f"/api/jobs/{DIJOBS}/{user.namespace}/graph"
     await page.until("/api/jobs", lambda content: "graph" in {row["name"] for row in content["items"]})
     status, job = await page.get(path)
@@ -230,6 +232,14 @@ async def test_a_job_is_a_graph_that_follows_its_pods(
     assert [(pod["name"], pod["ready"]) for pod in job["pods"]] == [("graph-learner-0", True)]
     assert job["why"]["state"] in {"waits", "runs"}
     await page.until("/api/jobs?q=graph", lambda content: content["items"][0]["pods"] == {"Running": 1})
+    audited = (await page.post("/api/audit", {"namespace": user.namespace}))[1]
+    assert [(each["name"], len(each["faults"]), len(each["warnings"])) for each in audited["jobs"]] == [("graph", 0, 2)]
+    about = {"apiVersion": DIJOB, "kind": "DIJob", "namespace": user.namespace, "name": "graph", "uid": owner["uid"]}
+    event = {"metadata": {"generateName": "graph-"}, "involvedObject": about, "type": "Warning", "reason": "Stuck"}
+    assert cluster_api.post(f"/api/v1/namespaces/{user.namespace}/events", event)[0] == 201
+    monkeypatch.setattr(app, "REREAD", 1e-9)
+    (shown,) = (await page.until(path, lambda job: job["events"]))["events"]
+    assert (shown["object"], shown["reason"], shown["count"]) == ("DIJob graph", "Stuck", 1)
     user.delete("graph")
     await page.until_status(path, 404)
 
@@ -295,6 +305,8 @@ async def test_a_pod_that_only_has_the_labels_of_a_server_is_not_read(
     other: Browser = await open_console(controlplane.kubeconfig, name="other", namespace="other-system")
     about = await other.until("/api/about", lambda content: content["problems"])
     assert about["problems"] == ["no server runs in namespace other-system"]
+    doctor = (await other.post("/api/doctor", {}))[1]
+    assert [finding["id"] for finding in doctor["findings"]] == ["not-installed"]
     cluster_api.delete(f"{pods}/forged?gracePeriodSeconds=0")
 
 

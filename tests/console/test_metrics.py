@@ -1,4 +1,4 @@
-"""What is shown of the metrics of servers, whatever a pod answers."""
+"""Which servers are read, and what is shown of their metrics, whatever a pod answers."""
 
 from typing import Any
 
@@ -7,7 +7,8 @@ from aiohttp import web
 
 from certs import Unavailable
 from jobgate.console.reviews import ReviewStore
-from jobgate.console.servers import Servers, health
+from jobgate.console.servers import MOST, Servers, health
+from jobgate.installation.workload import ACCOUNT
 
 LATENCY = "controller_runtime_webhook_latency_seconds"
 TRUE = f"""
@@ -73,3 +74,32 @@ async def test_forged_metrics_make_no_fault(forged: str) -> None:
 
 async def test_a_forged_bucket_does_not_hide_the_others() -> None:
     assert (await of(f"{TRUE}{LATENCY}_bucket 1\n"))["latency"]["count"] == 5
+
+
+class Pods:
+    """A client of a cluster with a number of servers."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def labelled(self, *_: str) -> "Pods":
+        return self
+
+    async def list(self, _: Any) -> Any:
+        running = {"spec": {"serviceAccountName": ACCOUNT}, "status": {"phase": "Running"}}
+        return [{"metadata": {"name": f"a-{each}", "uid": f"{each}"}, **running} for each in range(self.number)], "1"
+
+
+@pytest.mark.parametrize(
+    "number, read, fault",
+    [
+        (MOST, MOST, ""),
+        (MOST + 2, MOST, f"nothing of 2 servers is shown: the console reads at most {MOST}"),
+        (0, 0, "no server runs in namespace jobgate-system"),
+    ],
+)
+async def test_servers_are_read_up_to_a_number(number: int, read: int, fault: str) -> None:
+    client: Any = Pods(number)
+    servers = Servers(client, "jobgate-system", ReviewStore({}))
+    await servers._look()
+    assert (len(servers.known), servers.fault) == (read, fault)

@@ -1,5 +1,6 @@
 """The reviews of replicas are kept within bounds, whatever a pod that pretends to be one sends."""
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -70,3 +71,14 @@ async def test_copies_in_a_patch_are_shown_but_not_made() -> None:
     shown = await store.one(caller, store.last)  # type: ignore[arg-type]
     assert shown is not None
     assert [line["text"].partition(":")[0] for line in shown["diff"]] == [f"/a/{number}" for number in range(12)]
+
+
+async def test_while_a_large_review_is_prepared_others_are_answered() -> None:
+    store, caller, turns = ReviewStore({}), Anyone(), 0
+    store.add("a", {**REVIEW, "object": {"a": [0] * 30_000}})
+    shown = asyncio.ensure_future(store.one(caller, store.last))  # type: ignore[arg-type]
+    while not shown.done():
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert turns > 5
+    assert (await shown or {})["yaml"].count("\n") == 30_001

@@ -11,6 +11,7 @@ from jobgate.cli import main
 from jobgate.console.commands import OBJECTS, Trial
 from jobgate.jobs.context import Settings
 from jobgate.kinds import installed
+from tests.console import fields
 from tests.corpus import ROOT
 
 EXAMPLES = sorted(ROOT.rglob("*.yaml"))
@@ -26,6 +27,7 @@ def reviewed(path: Path, command: str) -> Any:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_it_says_what_the_commands_say(path: Path) -> None:
     tried = json.loads(json.dumps(TRIAL.review(path.read_text(), "default")))
+    fields.check("/api/try", tried)
     entries = reviewed(path, "review")
     if entries is None:
         assert tried["errors"] or not tried["objects"]

@@ -4,11 +4,14 @@ The programs' pods come of jobs that the runner runs, by batch Jobs of kube-cont
 the controller makes what their plugins declare.
 """
 
+import errno
 import os
 import ssl
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +22,7 @@ from controlplane.fixtures import new_namespace
 from controlplane.plane import ControlPlaneError
 from controlplane.processes import ProcessNode
 from controlplane.processes.node import CHOSEN
-from controlplane.processes.sandbox import NEEDS, MissingError
+from controlplane.processes.sandbox import NEEDS, NODE_ADDRESS, MissingError, Sandbox, node_network
 from controlplane.runner import RUN, runner
 from controlplane.space import Space
 from controlplane.waiting import wait_for
@@ -137,6 +140,26 @@ def ended(space: Space, name: str) -> dict[str, Any]:
 
 
 # Duties of a kubelet
+
+
+def test_a_pod_reaches_its_node_at_once_while_other_links_come_and_go(tmp_path: Path) -> None:
+    try:
+        network = node_network(WAIT)
+    except MissingError as error:
+        lacking(f"{error}: run the tests where namespaces are allowed")
+    # Nothing listens: the node itself refuses the connection.
+    asks = f"import socket; socket.setdefaulttimeout(10); print(socket.socket().connect_ex(('{NODE_ADDRESS}', 9)))"
+    with closing(network), closing(Sandbox(tmp_path / "pod", network, pod("asks"), "10.88.0.2")) as sandbox:
+        # Each link has a lower MAC address than those before.
+        for step in (
+            "ip link add two address 00:00:00:00:00:02 type veth && ip link set two master br0",
+            "ip link add one address 00:00:00:00:00:01 type veth && ip link set one master br0",
+            "ip link delete one",
+        ):
+            subprocess.run([*network.enter("--net"), "sh", "-c", step], check=True)
+            connects = [*sandbox.holder.enter("--net"), PYTHON, "-c", asks]
+            answer = subprocess.run(connects, capture_output=True, text=True, check=True)
+            assert answer.stdout == f"{errno.ECONNREFUSED}\n", step
 
 
 def test_kubectl_shows_the_output_of_pods(plane: WholeControlPlane, space: Space, node: ProcessNode) -> None:

@@ -11,6 +11,7 @@ from jobgate.cluster.endpoints import SERVICES, SLICES
 from jobgate.cluster.secret import SECRETS
 from jobgate.doctor import CATALOGUE, Severity
 from jobgate.doctor.observed import CONFIGURATIONS, NAMESPACES, PODS, POLICIES, Permission, Ref
+from jobgate.installation.configurations import WITH_POLICIES
 from jobgate.installation.installation import LABELS, RotationMode
 from tests.doctor import faults
 from tests.doctor.faults import FAULTS, MXJOBS, POLICY_FAULTS
@@ -178,6 +179,14 @@ def test_policies_that_an_installation_does_not_have_any_more_are_left_over(with
     for entry in world.entries():
         entry["failurePolicy"] = "Fail"
     assert ids(world) == ["admission-policy-left"] * 2
+
+
+def test_all_policies_are_left_over_if_the_configurations_are_applied_again_without_them() -> None:
+    world = sound(NOW, policies=True, crds=False)
+    assert ids(world) == []
+    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+        del world.get(kind, world.installation.name)["metadata"]["labels"][WITH_POLICIES]
+    assert {*ids(world)} == {"admission-policy-left"}
 
 
 def test_what_lacks_a_policy_is_an_error_only_where_the_webhook_leaves_defaults_to_it() -> None:

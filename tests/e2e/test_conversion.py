@@ -3,6 +3,7 @@
 import asyncio
 import copy
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,7 @@ def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
         assert done, output
     store_in(controlplane, CREWS, "v1")
     monkeypatch.setattr("jobgate.cluster.migration._STEP", 10)
+    monkeypatch.setattr(StoredVersions, "settling", lambda *_: 0.01)
 
     annotation = asyncio.run(_interrupted(controlplane.kubeconfig))
     assert annotation.endswith(f" v1 {user.namespace}/stored-09")
@@ -137,6 +139,7 @@ def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
 
     result = _migrate(controlplane, CREWS)
     assert (result.exit_code, result.stdout) == (0, f"{CREWS}: 20 objects rewritten in v1\n")
+    assert f"{CREWS}: waits 0 s until all API servers store v1\n" in result.stderr
     assert f"{CREWS}: continues after {user.namespace}/stored-09" in result.stderr
     assert _versions(controlplane) == ["v1"]
     assert PROGRESS not in controlplane.client.get(CRD)[1]["metadata"].get("annotations", {})
@@ -154,6 +157,31 @@ def test_a_storage_version_is_migrated_and_an_interrupted_migration_continues(
     # The API server notices the new address of the server after a moment.
     wait_for(lambda: not isinstance(_read(user, names[0], "v1alpha1"), str), what="the server is asked again")
     assert _read(user, names[0], "v1alpha1")["spec"]["workers"] == 2
+
+
+@pytest.mark.usefixtures("private")
+def test_a_migration_waits_after_a_change_of_the_versions_and_after_no_other_write(controlplane: ControlPlane) -> None:
+    store_in(controlplane, CREWS, "v1alpha1")
+    store_in(controlplane, CREWS, "v1")
+
+    async def check() -> None:
+        async with await Client.connect(controlplane.kubeconfig) as client:
+            crd = await client.get(DEFINITIONS, CREWS)
+            assert crd is not None
+            now = client.time.now()
+            seconds = StoredVersions.of(crd).settling(now)
+            assert 0 < seconds <= 65
+            assert StoredVersions.of(crd).settling(now + timedelta(seconds=65)) == 0
+            await asyncio.sleep(1.1)  # the times in managedFields are whole seconds
+            written = await client.patch(DEFINITIONS, crd, {"metadata": {"annotations": {PROGRESS: "1 v1 a/b"}}})
+            assert StoredVersions.of(written).settling(now) == seconds
+            await client.patch(DEFINITIONS, written, {"metadata": {"annotations": {PROGRESS: None}}})
+            # Writes are not known, as a client may clear them, or their times.
+            for unknown in (None, [{"fieldsV1": None}, {"fieldsV1": {"f:spec": {}}}]):
+                written["metadata"]["managedFields"] = unknown
+                assert StoredVersions.of(written).settling(now) == 65
+
+    asyncio.run(check())
 
 
 def _versions(plane: ControlPlane) -> list[str]:

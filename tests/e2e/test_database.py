@@ -1,6 +1,7 @@
 """The kind of the tutorial without tasks on a real API server: denials, look-ups, both versions, migration, audit."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def test_objects_of_the_cluster_are_reviewed(user: User) -> None:
 
 
 def test_objects_that_were_stored_before_are_audited_and_migrated(
-    user: User, private: PrivateWebhook, controlplane: ControlPlane
+    user: User, private: PrivateWebhook, controlplane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = _read("minimal.yaml")
     bad["spec"] |= {"version": "9.6"}
@@ -157,6 +158,7 @@ def test_objects_that_were_stored_before_are_audited_and_migrated(
     store_in(controlplane, NAME, "v1alpha1")
     assert _stored_in(controlplane) == {"v1", "v1alpha1"}
     store_in(controlplane, NAME, "v1")
+    monkeypatch.setattr("jobgate.cluster.migration._SETTLING", timedelta())
     migrated = _command(controlplane, "migrate", NAME)
     assert (migrated.exit_code, _stored_in(controlplane)) == (0, {"v1"}), migrated.output
 

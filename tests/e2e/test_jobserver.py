@@ -31,13 +31,16 @@ CURL = "/usr/bin/curl"
 TOKEN = '"$DI_SERVER_TOKEN_FILE"'
 pytestmark = pytest.mark.needs(*NEEDS, CURL, root=True)
 
-#: Asks with a method, a path below `/job/`, a body, and a file of a token, and prints the answer.
+#: Asks with a method, a path below `/job/`, a body, and a file of a token, and prints the answer. As clients must, it asks
+#: again if there is no answer, or one to ask again: the API server was slow, or the status of the job changed meanwhile.
 SCRIPT = f"""
 cd /tmp
 for i in $(seq 1 100); do [ -s "$DI_SERVER_TOKEN_FILE" ] && break; sleep 0.1; done
 ask() {{
-  {CURL} -sS --cacert "$DI_SERVER_CA_FILE" -X "$1" -H "Authorization: Bearer $(cat "$4" 2>/dev/null)" ${{3:+--data "$3"}} \\
-    "$DI_SERVER_URL/v2alpha1/job/$2"; echo
+  until code=$({CURL} -sS --max-time 30 --cacert "$DI_SERVER_CA_FILE" -o /tmp/body -w '%{{http_code}}' -X "$1" \\
+    -H "Authorization: Bearer $(cat "$4" 2>/dev/null)" ${{3:+--data "$3"}} "$DI_SERVER_URL/v2alpha1/job/$2") &&
+    [ "$code" -ne 429 ] && [ "$code" -ne 503 ]; do echo "no answer, code $code" >&2; sleep 1; done
+  cat /tmp/body; echo
 }}
 trap 'exit 0' TERM
 """
@@ -159,20 +162,19 @@ def job(name: str, *lines: str) -> dict[str, Any]:
 def answers(node: ProcessNode, space: Space, name: str, count: int) -> list[Mapping[str, Any]]:
     """The answers that the learner of a job got, once there are so many."""
 
-    def learner() -> str:
+    def log() -> str:
         pods = [pod["metadata"]["name"] for pod in space.items("pods")]
-        return next((pod for pod in pods if pod.startswith(f"{name}-learner-")), "")
+        learners = [pod for pod in pods if pod.startswith(f"{name}-learner-")]
+        return node.log(space.name, learners[0], "di-container") if learners else ""
 
-    def lines() -> list[str]:
-        return (
-            [line for line in node.log(space.name, learner(), "di-container").splitlines() if line] if learner() else []
-        )
+    def found() -> list[Mapping[str, Any]]:
+        return [json.loads(line) for line in log().splitlines() if line.startswith("{") and line.endswith("}")]
 
     try:
-        wait_for(lambda: len(lines()) >= count, WAIT, what=f"{name} got {count} answers")
+        wait_for(lambda: len(found()) >= count, WAIT, what=f"{name} got {count} answers")
     except TimeoutError as error:
-        raise AssertionError(lines()) from error
-    return [json.loads(line) if line.startswith("{") else {"curl": line} for line in lines()]
+        raise AssertionError(f"{error}; its log:\n{log()}") from error
+    return found()
 
 
 def waits(condition: Callable[[], bool], what: str) -> None:
@@ -218,7 +220,7 @@ def test_a_pod_gets_nothing_of_other_jobs_or_without_its_token(node: ProcessNode
         ask("GET", "replicas", token="/var/run/secrets/kubernetes.io/serviceaccount/token"),
         "head -c 20000 /dev/zero | tr '\\0' a > /tmp/big",
         ask("POST", "profilings", "@/tmp/big"),
-        f"cat {TOKEN}; echo",
+        f"echo '{{\"token\": \"'$(cat {TOKEN})'\"}}'",
         "sleep 1000 & wait",
     ]
     run = Run(space, job("asks", *lines))
@@ -232,7 +234,7 @@ def test_a_pod_gets_nothing_of_other_jobs_or_without_its_token(node: ProcessNode
     assert (without["message"], account["message"]) == (needed, needed)
     assert "larger than 16384 bytes" in large["message"]
     # In another namespace, the token is that of the pod it was stolen from, until that pod is gone.
-    token = stolen["curl"]
+    token = stolen["token"]
     still = ask("GET", "replicas", job=f"{space.name}.asks", token="/tmp/token")
     theft = [
         f"printf %s {token} > /tmp/token",

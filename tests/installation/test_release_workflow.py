@@ -11,7 +11,8 @@ import yaml
 
 pytestmark = pytest.mark.needs("bash", "jq")
 
-JOBS: dict[str, Any] = yaml.safe_load(Path(".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]
+WORKFLOW: dict[str, Any] = yaml.safe_load(Path(".github/workflows/release.yml").read_text(encoding="utf-8"))
+JOBS: dict[str, Any] = WORKFLOW["jobs"]
 LOCK = "aiohttp==3.14.5 \\\n    --hash=sha256:00\n"
 SBOM = {"bomFormat": "CycloneDX", "components": [{"name": "aiohttp"}]}
 #: Accepts what the file `attested` names, as `gh attestation verify` with the flags that identify the release.
@@ -92,9 +93,28 @@ def test_only_what_is_attested_passes(
         "PUSHED": IMAGE.removeprefix("oci://"),
         "DIGEST": "sha256:1",
     }
-    # GitHub's default shell.
-    done = subprocess.run(["bash", "-e", "-c", step(job, name)], cwd=tmp_path, env=environment, check=False)
-    assert (done.returncode == 0) is passes
+    assert (run(step(job, name), tmp_path, environment) == 0) is passes
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_chart_that_cannot_be_pushed_fails_the_job(tmp_path: Path, status: int) -> None:
+    (script,) = (step["run"] for step in JOBS["chart"]["steps"] if step.get("id") == "push")
+    helm = tmp_path / "helm"
+    helm.write_text(
+        f'#!/bin/bash\n[[ $1 == registry ]] || {{ echo "Digest: sha256:1"; exit {status}; }}\n', encoding="utf-8"
+    )
+    helm.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GITHUB_OUTPUT": "output"}
+    assert run(script, tmp_path, environment) == status
+    assert (tmp_path / "output").exists() is (status == 0)
+
+
+def run(script: str, folder: Path, environment: dict[str, str]) -> int:
+    """Run a step, and return its exit status."""
+    # What GitHub runs for this shell.
+    assert WORKFLOW["defaults"] == {"run": {"shell": "bash"}}
+    shell = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"]
+    return subprocess.run([*shell, script], cwd=folder, env=environment, check=False).returncode
 
 
 @pytest.mark.parametrize(

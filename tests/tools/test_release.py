@@ -15,6 +15,7 @@ from tools.release import (
     GENERATED,
     PLACES,
     digest,
+    main,
     missing_names,
     other_versions,
     package_chart,
@@ -134,3 +135,18 @@ def test_other_forms_of_versions_are_refused(version: str) -> None:
         [sys.executable, "-m", "tools.release", "--check", version], check=False, capture_output=True, text=True
     )
     assert (done.returncode, f"'{version}' must be a version such as 0.1.0" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("file", ["image.oci.tar", "jobgate.cdx.json"])
+def test_the_image_is_to_be_published_by_hand_only_if_there_is_one(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / file).touch()
+    monkeypatch.setattr(sys, "argv", ["release", __version__])
+    monkeypatch.setattr("tools.release.BUILD", tmp_path)
+    monkeypatch.setattr("tools.release.prepare", lambda _: None)
+    monkeypatch.setattr("tools.release.build", lambda *_: [tmp_path / file])
+    assert main() == 0
+    output = capsys.readouterr().out
+    assert "helm push" in output
+    assert ("skopeo copy" in output) is (file == "image.oci.tar")

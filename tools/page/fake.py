@@ -10,17 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tools.page import PAGE
-
-#: Most reviews in an answer.
-MOST = 1000
-#: The headers that the page must work with.
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'",
-    "X-Content-Type-Options": "nosniff",
-}
+from jobgate.console.app import HEADERS, ITEMS, PAGE
 
 
 class Fake:
@@ -28,19 +18,21 @@ class Fake:
 
     Attributes:
         answers: for each path below `/api/` a JSON value, or a status and a message, or None for no answer.
+        failing: a part of the queries that are answered with an error; none if it is empty.
         asked: the paths that were asked for, with their queries, and the status of each answer.
         posted: the bodies of POST requests, with their paths.
     """
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {}
+        self.failing = ""
         self.asked: list[tuple[str, int]] = []
         self.posted: list[tuple[str, Any]] = []
         self.origin = ""
 
     def reset(self, answers: Mapping[str, Any]) -> None:
         """Give other answers, and forget what was asked."""
-        self.answers, self.asked, self.posted = dict(answers), [], []
+        self.answers, self.failing, self.asked, self.posted = dict(answers), "", [], []
 
     def add(self, review: Mapping[str, Any]) -> None:
         """Add a review before the others, as the newest."""
@@ -57,6 +49,8 @@ class Fake:
         if request.method == "POST":
             self.posted.append((path, await request.json()))
         answer = self.answers.get(path, (404, "no such thing"))
+        if self.failing and self.failing in request.query_string:
+            return _error(502, "the API server does not answer")
         if answer is None and request.transport is not None:
             request.transport.abort()
         if path == "reviews" and isinstance(answer, dict):
@@ -110,7 +104,7 @@ async def _file(request: web.Request) -> web.FileResponse:
 def _page(answer: Mapping[str, Any], query: Mapping[str, str]) -> Mapping[str, Any]:
     after, before = int(query["after"]), int(query.get("before", 2**62))
     items = [item for item in answer["items"] if after < item["id"] < before]
-    return {"missed": False, **answer, "items": items[:MOST], "more": len(items) > MOST}
+    return {**answer, "items": items[:ITEMS], "more": len(items) > ITEMS}
 
 
 def _error(status: int, message: str) -> web.Response:

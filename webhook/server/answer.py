@@ -66,7 +66,7 @@ def _start(code: int, media: str, close: bool, second: int) -> bytes:  # `second
 
 def patch(response: Response | None) -> bytes:
     """Return the JSON of the patch of a response; empty if there is none."""
-    return orjson.dumps(response.patch) if response is not None and response.patch else b""
+    return b"" if response is None else response.encoded_patch()
 
 
 def review(uid: str, response: Response | None, hint: str = "", changes: bytes | None = None) -> bytes:

@@ -22,7 +22,7 @@ TOKEN: Final = "X-Reviews-Token"  # noqa: S105  # a name
 #: Seconds between two parts of a stream, between two comments in a silent one, and until it ends: then the client
 #: connects again, and its token is checked again.
 PERIOD, SILENCE, LIFETIME = 0.25, 10.0, 600.0
-#: Seconds until a stream has a review: none that ended before it is added later.
+#: Seconds until a review is offered: after that, none that ended before it is added.
 SETTLED = 0.02
 #: Most streams, and reviews of an answer; bytes of a part of a stream, and of an answer, after which none is added.
 STREAMS, MOST, PART, ANSWER = 8, 1000, 64 * KIB, MIB
@@ -67,6 +67,7 @@ class Offer:
             if status == HTTPStatus.OK and path == STREAM:
                 status = HTTPStatus.TOO_MANY_REQUESTS
             elif status == HTTPStatus.OK:
+                await asyncio.sleep(SETTLED)  # the list has all reviews that ended before it was asked for
                 body = self._listed(int(after), min(MOST, int(most)))
         except Exception:  # noqa: BLE001  # one request fails, not the probes
             status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -105,6 +106,6 @@ class Offer:
 
     def _listed(self, last: int, most: int) -> bytes:
         """Return the JSON of reviews, with the id to go on after."""
-        found, missed = self._kept.after(last, most, ANSWER)
+        found, missed = self._kept.after(last, most, ANSWER, SETTLED)
         end, items = found[-1][0] if found else last, b",".join(json for _, json in found)
         return b'{"items":[%b],"last":%d,"missed":%b}' % (items, end, b"true" if missed else b"false")

@@ -14,11 +14,9 @@ let kinds = null;
 /** @type {Map<string, Promise<Schema>>} */
 const schemas = new Map();
 
-/**
- * Return the path of the object that a field is in, from the indentation of the lines before it.
+/** Return the path of the object that a field is in, from the indentation of the lines before it.
  * @param {string[]} lines of the document before the field
- * @param {string} start what is before the field in its own line: spaces and dashes
- */
+ * @param {string} start what is before the field in its own line: spaces and dashes */
 export function pathTo(lines, start) {
   /** @type {Step[]} */
   const path = [];
@@ -48,10 +46,8 @@ export function pathTo(lines, start) {
   return path.reverse();
 }
 
-/**
- * @param {Schema | undefined} schema
- * @param {Step[]} path
- */
+/** @param {Schema | undefined} schema
+ * @param {Step[]} path */
 export function schemaAt(schema, path) {
   let at = schema;
   for (const step of path) {
@@ -61,11 +57,9 @@ export function schemaAt(schema, path) {
   return at;
 }
 
-/**
- * Return the completions at the cursor.
+/** Return the completions at the cursor.
  * @param {import("./vendor/editor.js").CompletionContext} context
- * @returns {Promise<import("./vendor/editor.js").CompletionResult | null>}
- */
+ * @returns {Promise<import("./vendor/editor.js").CompletionResult | null>} */
 export async function complete(context) {
   const { doc } = context.state, line = doc.lineAt(context.pos), before = line.text.slice(0, context.pos - line.from);
   const [, start = "", word = "", value] = /^((?: *)(?:- +)*)([\w./-]*)(?:: +([^#]*))?$/.exec(before) ?? [, , , null];

@@ -4,22 +4,18 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/**
- * Return a text with escapes for control characters, lone surrogates and overrides of direction, as
+/** Return a text with escapes for control characters, lone surrogates and overrides of direction, as
  * `webhook/text.py` writes them.
- * @param {string} text
- */
+ * @param {string} text */
 export function visible(text) {
   return text.replace(/[\p{C}\p{Z}]/gu, (char) =>
     char === " " ? char
       : { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[char] ?? `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
 }
 
-/**
- * @param {Element} node
+/** @param {Element} node
  * @param {Record<string, unknown>} props event listeners (functions), `css` for custom properties and styles, attributes
- * @param {Child[]} children
- */
+ * @param {Child[]} children */
 function fill(node, props, children) {
   for (const [name, value] of Object.entries(props)) {
     if (typeof value === "function") node.addEventListener(name, /** @type {EventListener} */ (value));
@@ -32,36 +28,30 @@ function fill(node, props, children) {
   append(node, children);
 }
 
-/**
- * @param {Element} node
- * @param {Child[]} children
- */
+/** @param {Element} node
+ * @param {Child[]} children */
 function append(node, children) {
   for (const child of children)
     if (child !== null && child !== undefined && child !== false)
       node.append(child instanceof Node ? child : visible(String(child)));
 }
 
-/**
- * Return a new HTML element.
+/** Return a new HTML element.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, unknown>} [props]
- * @param {...Child} children
- */
+ * @param {...Child} children */
 export function h(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   fill(node, props, children);
   return node;
 }
 
-/**
- * Return a new SVG element.
+/** Return a new SVG element.
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, unknown>} [props]
- * @param {...Child} children
- */
+ * @param {...Child} children */
 export function s(tag, props = {}, ...children) {
   const node = /** @type {SVGElementTagNameMap[T]} */ (document.createElementNS(SVG, tag));
   fill(node, props, children);
@@ -89,11 +79,9 @@ export function announce(text) {
   if (status) status.textContent = visible(text);
 }
 
-/**
- * @param {number} count
+/** @param {number} count
  * @param {string} noun
- * @param {string} [plural]
- */
+ * @param {string} [plural] */
 export function many(count, noun, plural = `${noun}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
@@ -111,6 +99,7 @@ export function duration(seconds) {
  * @param {number} epoch seconds
  * @param {boolean} [short] without year and seconds, for a column */
 export function clock(epoch, short) {
+  if (Number.isNaN(epoch)) return "unknown";
   const date = new Date(epoch * 1000);
   const time = date.toLocaleTimeString("en-GB");
   if (date.toDateString() === new Date().toDateString()) return time;

@@ -11,10 +11,8 @@ const WIDTH = 208, HEIGHT = 104, LONG = 48, SHORT = 22, PAD = 14, TITLE = 20;
 /** The order of phases in a bar; `Missing` are pods that are not there yet. */
 const PHASES = ["Succeeded", "Running", "Pending", "Failed", "Unknown", "Missing", "denied", "warned"];
 
-/**
- * Return how many tasks must come before each task.
- * @param {Task[]} tasks
- */
+/** Return how many tasks must come before each task.
+ * @param {Task[]} tasks */
 export function depths(tasks) {
   /** @type {Map<string, number>} */
   const known = new Map();
@@ -32,11 +30,9 @@ export function depths(tasks) {
   return known;
 }
 
-/**
- * Return the place of each task: gangs are lanes, so that no frame contains another gang's task.
+/** Return the place of each task: gangs are lanes, so that no frame contains another gang's task.
  * @param {WholeJob} job
- * @param {boolean} down whether arrows lead down, as on a phone, or to the right
- */
+ * @param {boolean} down whether arrows lead down, as on a phone, or to the right */
 function places({ tasks, gangs }, down) {
   const depth = depths(tasks), lane = new Map(tasks.map((task) => [task.name, gangs.findIndex((gang) => gang.tasks.includes(task.name))]));
   /** @type {Map<string, {x: number, y: number}>} */
@@ -69,10 +65,8 @@ export function bar(pods) {
     h("span", { class: phase.toLowerCase(), css: { "flex-grow": pods[phase] } })));
 }
 
-/**
- * @param {Task} task
- * @param {{x: number, y: number}} place
- */
+/** @param {Task} task
+ * @param {{x: number, y: number}} place */
 function node(task, { x, y }) {
   const after = task.dependsOn.length ? `after ${task.any && task.dependsOn.length > 1 ? "any of " : ""}${task.dependsOn.join(", ")}` : "starts first";
   return h("li", { class: `task ${task.state}`, "data-task": task.name, css: { left: `${x}px`, top: `${y}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` } },
@@ -81,10 +75,8 @@ function node(task, { x, y }) {
     h("span", { class: "hidden" }, after), bar(phases(task)), counts(phases(task)));
 }
 
-/**
- * @param {WholeJob} job
- * @param {boolean} down
- */
+/** @param {WholeJob} job
+ * @param {boolean} down */
 export function graph(job, down) {
   const at = places(job, down), all = [...at.values()];
   const width = Math.max(...all.map(({ x }) => x + WIDTH), 0) + PAD, height = Math.max(...all.map(({ y }) => y + HEIGHT), 0) + PAD * 2;

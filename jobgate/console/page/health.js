@@ -87,10 +87,8 @@ function histogram({ count, sumSeconds, buckets }) {
     h("span", { class: "muted" }, part.count.toLocaleString("en")), h("div", { css: { height: `${Math.max(1, part.count / top * 90)}px` } }), h("span", {}, `${part.le === null ? "" : "≤ "}${bound(part.le)}`)))));
 }
 
-/**
- * @param {import("./types.js").Certificates} all
- * @param {number} now
- */
+/** @param {import("./types.js").Certificates} all
+ * @param {number} now */
 function rotation(all, now) {
   const dated = all.generations.map((one) => ({ ...one, from: Date.parse(one.notBefore ?? ""), to: Date.parse(one.notAfter ?? "") })).filter((one) => one.from <= one.to);
   const from = Math.min(now, ...dated.map((one) => one.from)) - DAY, to = Math.max(now, ...dated.map((one) => one.to)) + DAY;

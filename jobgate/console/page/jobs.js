@@ -3,7 +3,7 @@
 import { clock, duration, h, icon, many, show } from "./dom.js";
 import { graph } from "./graph.js";
 import { List } from "./list.js";
-import { closer } from "./now.js";
+import { closer, fold } from "./now.js";
 import { badge, counts, empty, failure, head, renew, section, table } from "./parts.js";
 import { live, poll } from "./poll.js";
 
@@ -28,16 +28,14 @@ const key = (job) => `${job.plural}/${job.namespace}/${job.name}`;
 /** @param {string} time */
 const age = (time) => duration((Date.now() - Date.parse(time)) / 1000);
 
-/**
- * @param {HTMLElement} main
- * @param {import("./main.js").Route} route
- */
+/** @param {HTMLElement} main
+ * @param {import("./main.js").Route} route */
 export function open(main, route) {
   let shown = "", stop = () => {}, waits = 0;
   const list = new List(/** @type {ConstructorParameters<typeof List<Job>>[0]} */ ({
     label: "Jobs, the newest first", css: "jobs", key,
     cells: (job) => [phase(job), h("strong", {}, `${job.namespace}/${job.name}`), h("span", {}, job.kind), counts(job.pods),
-      h("span", { class: "summary" }, job.message), h("span", { class: "muted end", title: job.created }, age(job.created))],
+      h("span", { class: "summary" }, job.message), h("time", { class: "muted end", title: job.created, datetime: job.created }, age(job.created))],
     open: (job) => { location.hash = `#/jobs/${key(job)}`; },
   }));
   const q = h("input", { type: "search", id: "search", placeholder: "Search names", "aria-label": "Search names" });
@@ -65,12 +63,12 @@ export function open(main, route) {
   const unfold = (/** @type {string[]} */ path) => {
     stop();
     shown = path.join("/");
-    main.classList.toggle("split", path.length === 3);
-    show(detail);
+    fold(main, detail, list.root);
     if (path.length !== 3) return;
+    main.classList.add("split");
     list.current = shown;
     list.draw();
-    const close = () => { location.hash = "#/jobs"; list.root.focus(); };
+    const close = () => { location.hash = "#/jobs"; };
     const parts = new Map();
     show(detail, closer(close));
     stop = poll(JOB_PERIOD, () => `/api/jobs/${path.map(encodeURIComponent).join("/")}`, (answer) => {
@@ -101,24 +99,25 @@ export function open(main, route) {
     live(error);
     if (error && (error.status || !list.root.isConnected)) show(body, failure(error, () => polled.now()));
   });
+  const aging = setInterval(() => {
+    for (const time of main.querySelectorAll("time")) if (time.textContent !== age(time.dateTime)) time.textContent = age(time.dateTime);
+  }, PERIOD);
   unfold(route.path);
   return {
     update(/** @type {import("./main.js").Route} */ next) { if (next.path.join("/") !== shown) unfold(next.path); },
-    close() { clearTimeout(waits); polled.stop(); stop(); },
+    close() { clearInterval(aging); clearTimeout(waits); polled.stop(); stop(); },
   };
 }
 
-/**
- * Return the sections of a job: name, what it shows, and how.
+/** Return the sections of a job: name, what it shows, and how.
  * @param {WholeJob} whole
  * @param {HTMLElement} detail
- * @returns {[string, unknown, () => import("./dom.js").Child][]}
- */
+ * @returns {[string, unknown, () => import("./dom.js").Child][]} */
 function sections(whole, detail) {
   const { job, why, objects, pods, events, conditions } = whole;
   return [
     ["head", job, () => h("div", {}, h("h2", {}, phase(job), " ", job.kind, " ", `${job.namespace}/${job.name}`),
-      h("p", { class: "muted" }, `${job.message && job.message.replace(/\.?$/, ". ")}Created ${age(job.created)} ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
+      h("p", { class: "muted" }, `${job.message && job.message.replace(/\.?$/, ". ")}Created `, h("time", { datetime: job.created }, age(job.created)), ` ago; ${job.runBy === "jobgate" ? "jobgate runs it" : "its operator runs it"}${job.restarts ? `; ${many(job.restarts, "restart")} of containers` : ""}.`))],
     ["why", why, () => why && why.causes.length > 0 && section(why.state === "waits" ? "Why it waits" : "What to know",
       h("ul", { class: "why" }, ...why.causes.map((cause) => h("li", {}, icon("pending"), h("div", {}, h("p", {}, cause.what),
         cause.fix && h("p", {}, h("strong", {}, "To do: "), cause.fix), cause.detail && h("p", { class: "muted" }, cause.detail),

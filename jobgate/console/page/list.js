@@ -8,14 +8,12 @@ let lists = 0;
 
 /** @template T */
 export class List {
-  /**
-   * @param {object} options
+  /** @param {object} options
    * @param {string} options.label
    * @param {(item: T) => string} options.key
    * @param {(item: T) => Node[]} options.cells
    * @param {(item: T) => void} options.open
-   * @param {string} options.css class of the list
-   */
+   * @param {string} options.css class of the list */
   constructor(options) {
     this.options = options;
     this.prefix = `list${++lists}-`;
@@ -39,10 +37,8 @@ export class List {
     this.resized.observe(this.root);
   }
 
-  /**
-   * Show other items; what is in view stays where it is, except at the top, where new items appear.
-   * @param {T[]} items
-   */
+  /** Show other items; what is in view stays where it is, except at the top, where new items appear.
+   * @param {T[]} items */
   set(items) {
     const top = this.root.scrollTop, first = this.items[Math.floor(top / this.height)];
     const key = first && this.options.key(first);
@@ -84,10 +80,8 @@ export class List {
     else this.root.removeAttribute("aria-activedescendant");
   }
 
-  /**
-   * @param {T} item
-   * @param {boolean} open
-   */
+  /** @param {T} item
+   * @param {boolean} open */
   choose(item, open) {
     this.current = this.options.key(item);
     if (open) this.options.open(item);

@@ -33,7 +33,7 @@ let opening = 0;
 function parse() {
   const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [page = "", ...rest] = path.split("/").map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
-  return { page: page in PAGES ? page : "now", path: rest.filter(Boolean), query: new URLSearchParams(query) };
+  return { page: NAMES.includes(page) ? page : "now", path: rest.filter(Boolean), query: new URLSearchParams(query) };
 }
 
 async function go() {
@@ -123,7 +123,7 @@ themes.addEventListener("click", () => theme(true));
 dark.addEventListener("change", () => theme());
 byId("help").addEventListener("click", () => dialog.showModal());
 document.querySelector(".skip")?.addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-addEventListener("hashchange", go);
+addEventListener("hashchange", () => takeToken() ? location.reload() : go());
 
 takeToken();
 theme();

@@ -26,10 +26,8 @@ function summary(review) {
   return review.operations ? `${many(review.operations, "field")} defaulted` : MEANINGS[review.verdict];
 }
 
-/**
- * @param {HTMLElement} main
- * @param {import("./main.js").Route} route
- */
+/** @param {HTMLElement} main
+ * @param {import("./main.js").Route} route */
 export function open(main, route) {
   let query = route.query, shown = 0;
   const total = h("span", { class: "muted", id: "total" });
@@ -96,18 +94,14 @@ export function open(main, route) {
     else show(body, nothing());
   };
   const unfold = async (/** @type {string | undefined} */ id) => {
-    shown = Number(id ?? 0);
-    main.classList.toggle("split", Boolean(shown));
-    if (!shown) return show(detail);
-    list.current = String(shown);
+    const asked = shown = Number(id ?? 0), close = () => { location.hash = `#/now?${query}`; };
+    if (!asked) return fold(main, detail, list.root);
+    main.classList.add("split");
+    list.current = String(asked);
     list.draw();
-    const close = () => { location.hash = `#/now?${query}`; list.root.focus(); };
-    try {
-      const review = await get(`/api/reviews/${shown}`);
-      if (review.id === shown) show(detail, ...whole(review, close));
-    } catch (error) {
-      show(detail, closer(close), failure(error));
-    }
+    const nodes = await get(`/api/reviews/${asked}`).then((review) => whole(review, close), (error) => [closer(close), failure(error)]);
+    if (asked !== shown) return;
+    show(detail, ...nodes);
     detail.focus({ preventScroll: true });
   };
 
@@ -147,10 +141,19 @@ export function closer(close) {
   return h("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", click: close }, icon("denied"));
 }
 
-/**
- * @param {WholeReview} review
- * @param {() => void} close
- */
+/** Show only the list again. The focus goes there, which is possible only now: where there is little room, it was hidden.
+ * @param {Element} main
+ * @param {Element} detail
+ * @param {HTMLElement} list */
+export function fold(main, detail, list) {
+  const leaves = detail.contains(document.activeElement);
+  main.classList.remove("split");
+  show(detail);
+  if (leaves) list.focus();
+}
+
+/** @param {WholeReview} review
+ * @param {() => void} close */
 function whole(review, close) {
   const notes = [...review.causes.map((cause) => ({ ...cause, level: /** @type {const} */ ("denied") })),
     ...review.warnings.map((cause) => ({ ...cause, level: /** @type {const} */ ("warned") }))].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

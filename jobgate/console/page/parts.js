@@ -47,18 +47,14 @@ export function legend(...entries) {
   return h("dl", { class: "legend" }, ...entries.map(([sign, meaning]) => h("div", {}, h("dt", {}, sign), h("dd", {}, meaning))));
 }
 
-/**
- * @param {string} title
- * @param {...import("./dom.js").Child} children
- */
+/** @param {string} title
+ * @param {...import("./dom.js").Child} children */
 export function section(title, ...children) {
   return h("section", { "aria-label": title }, h("h3", {}, title), ...children);
 }
 
-/**
- * @param {string} title
- * @param {...import("./dom.js").Child} children
- */
+/** @param {string} title
+ * @param {...import("./dom.js").Child} children */
 export function card(title, ...children) {
   return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), ...children);
 }
@@ -80,12 +76,10 @@ export function failure(error, again) {
     retry && h("button", { type: "button", click: again }, "Try again"));
 }
 
-/**
- * Return a table. On a phone each row becomes a block, whose values have their column's name before them.
+/** Return a table. On a phone each row becomes a block, whose values have their column's name before them.
  * @param {string} label
  * @param {string[]} columns
- * @param {import("./dom.js").Child[][]} rows
- */
+ * @param {import("./dom.js").Child[][]} rows */
 export function table(label, columns, rows) {
   return h("table", { "aria-label": label },
     h("thead", {}, h("tr", {}, ...columns.map((column) => h("th", { scope: "col" }, column)))),
@@ -111,11 +105,9 @@ function yamlLine(text) {
   return h("code", {}, indent, key && h("span", { class: "key" }, key), value);
 }
 
-/**
- * Return YAML with the notes below the lines that they speak of; lines far from notes are folded.
+/** Return YAML with the notes below the lines that they speak of; lines far from notes are folded.
  * @param {string} yaml
- * @param {Note[]} notes
- */
+ * @param {Note[]} notes */
 export function annotated(yaml, notes) {
   const lines = yaml.replace(/\n$/, "").split("\n");
   /** @type {Map<number, Note[]>} */
@@ -128,8 +120,10 @@ export function annotated(yaml, notes) {
   const unfold = () => {
     if (!folded.length) return;
     const rows = folded;
-    root.append(h("button", { type: "button", class: "fold", click: (/** @type {Event} */ event) =>
-      /** @type {Element} */ (event.currentTarget).replaceWith(...rows) }, `${many(rows.length, "more line")}`));
+    root.append(h("button", { type: "button", class: "fold", click: (/** @type {Event} */ event) => {
+      /** @type {Element} */ (event.currentTarget).replaceWith(...rows);
+      root.focus({ preventScroll: true });
+    } }, many(rows.length, "more line")));
     folded = [];
   };
   lines.forEach((text, index) => {
@@ -166,12 +160,10 @@ export function diff(lines) {
         words[line.sign] && h("span", { class: "hidden" }, words[line.sign]), yamlLine(line.text))));
 }
 
-/**
- * Offer values in a list of choices; what is chosen stays.
+/** Offer values in a list of choices; what is chosen stays.
  * @param {HTMLSelectElement | HTMLDataListElement} node
  * @param {string} all what stands for every value, or empty
- * @param {string[]} values
- */
+ * @param {string[]} values */
 export function renew(node, all, values) {
   const value = node instanceof HTMLSelectElement ? node.value : "", old = [...node.options].map((option) => option.value);
   const wanted = [...new Set([...values, value])].filter(Boolean).sort().slice(0, 200);

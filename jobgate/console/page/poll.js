@@ -11,13 +11,11 @@ export function live(error) {
   dispatchEvent(new CustomEvent("live", { detail: error }));
 }
 
-/**
- * Ask for a path until stopped, while the page is visible.
+/** Ask for a path until stopped, while the page is visible.
  * @param {number} period milliseconds after an answer
  * @param {() => string} path
  * @param {(answer: any) => void} onAnswer gets the answers that are new
- * @param {(error: Refused | null) => void} onState called with null once there is an answer, and with each other error
- */
+ * @param {(error: Refused | null) => void} onState called with null once there is an answer, and with each other error */
 export function poll(period, path, onAnswer, onState) {
   let timer = 0, wait = period, known = { path: "", tag: "" }, state = "not asked yet", asking = new AbortController();
   const pause = () => { clearTimeout(timer); asking.abort(); };

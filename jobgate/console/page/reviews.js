@@ -25,7 +25,10 @@ export const store = {
   /** @type {() => void} */
   changed: () => {},
 };
-let spoken = 0;
+let spoken = 0, filling = false, failed = /** @type {unknown} */ (null);
+/** The ids between which reviews are not loaded yet.
+ * @type {{after: number, before: number} | null} */
+let gap = null;
 
 /** Add reviews. After a restart of the console the same come with other ids: the newer replace the older.
  * @param {Review[]} reviews */
@@ -35,14 +38,24 @@ function add(reviews) {
   store.reviews = [...added.values(), ...store.reviews.filter((review) => !added.has(review.key))].sort((a, b) => b.id - a.id).slice(0, KEPT);
 }
 
-/** Load the reviews between two ids, while the page is already used.
- * @param {number} after
- * @param {import("./types.js").Reviews} page */
-async function older(after, page) {
-  for (let oldest; page.more && store.reviews.length < KEPT && (oldest = page.items.at(-1));) {
-    page = await get(`/api/reviews?after=${after}&before=${oldest.id}`);
-    add(page.items);
+/** Load the reviews in the gap, the newest first, while the page is already used. After a failure, the next call goes on. */
+async function fillGap() {
+  if (filling) return;
+  filling = true;
+  try {
+    for (let asked; (asked = gap) && (store.reviews.length < KEPT || (store.reviews.at(-1)?.id ?? 0) < asked.before);) {
+      const page = await get(`/api/reviews?after=${asked.after}&before=${asked.before}`);
+      add(page.items);
+      if (gap === asked) gap = page.more ? { after: asked.after, before: page.items.at(-1).id } : null;
+      if (store.error === failed) store.error = failed = null;
+      store.changed();
+    }
+    gap = null; // what is left is older than all that the page keeps
+  } catch (error) {
+    store.error = failed = error;
     store.changed();
+  } finally {
+    filling = false;
   }
 }
 
@@ -51,11 +64,12 @@ const last = () => store.reviews[0]?.id ?? 0;
 
 /** @param {import("./types.js").Reviews} page */
 function update(page) {
-  const after = last();
+  const after = Math.min(last(), gap?.after ?? Infinity), oldest = page.items.at(-1);
   add(page.items);
+  if (page.more && oldest) gap = { after, before: oldest.id };
+  fillGap();
   store.missed ||= page.missed;
   store.replicas = page.replicas;
-  older(after, page).catch((error) => { store.error = error; store.changed(); });
   const denied = page.items.filter((review) => review.verdict === "denied").length;
   if (store.loaded && denied && Date.now() - spoken > ANNOUNCE) {
     announce(many(denied, "new denial"));
@@ -70,10 +84,12 @@ function update(page) {
 export function follow(changed) {
   store.changed = changed;
   changed();
-  return poll(PERIOD, () => `/api/reviews?after=${last()}`, update, (error) => {
+  const polled = poll(PERIOD, () => `/api/reviews?after=${last()}`, update, (error) => {
     live(error);
     // If there is something to see, the word in the header is enough about a lost connection.
     store.error = error?.status || !store.loaded ? error : null;
     store.changed();
+    if (!error) fillGap();
   });
+  return { ...polled, now() { fillGap(); polled.now(); } };
 }

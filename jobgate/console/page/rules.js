@@ -47,7 +47,8 @@ export function open(main) {
   const counted = h("div"), audited = h("div"), stop = new AbortController();
   let timer = 0;
   const draw = () => {
-    timer = 0;
+    timer = counted.querySelector("table")?.contains(document.activeElement) ? setTimeout(draw, PERIOD) : 0;
+    if (timer) return;
     const { reviews } = store, rules = count(reviews), top = Math.max(1, ...rules.map((rule) => rule.denied + rule.warned)), [oldest] = reviews.slice(-1);
     if (!store.loaded) return show(counted, store.error ? failure(store.error, () => polled.now()) : h("p", { class: "muted" }, "Loading…"));
     show(counted, store.error !== null && failure(store.error, () => polled.now()),
@@ -73,7 +74,7 @@ export function open(main) {
   show(main, head("Rules that deny or warn", "What users get wrong most often, and where. For operators, who decide what to explain and when to enforce a rule."),
     card("In reviews", counted),
     card("In stored jobs", h("p", { class: "muted" }, "Which jobs would be denied if they were created today. They keep running: a fault that a stored job already has is only a warning when it is changed. This only reads."), button, audited));
-  // Not drawn again with each review: a reader's focus and selection stay for a while.
+  // Not drawn again with each review: a reader's selection stays for a while, and the focus as long as it is in the table.
   const polled = follow(() => { if (!counted.querySelector("table")) draw(); else timer ||= setTimeout(draw, PERIOD); });
   return { update() {}, close() { clearTimeout(timer); polled.stop(); stop.abort(); } };
 }

@@ -53,6 +53,7 @@ export function open(main) {
   const namespace = h("input", { id: "namespace", value: "default", input: () => soon() });
   const file = h("input", { type: "file", accept: ".yaml,.yml,.json", class: "hidden", tabindex: -1, "aria-label": "File", change: async () => {
     const [first] = file.files ?? [];
+    file.value = ""; // the same file can be opened again
     if (first) insert(await first.text());
   } });
   const insert = (/** @type {string} */ text) => {
@@ -104,11 +105,9 @@ export function open(main) {
   return { update() {}, close() { clearTimeout(timer); asked.abort(); view.destroy(); } };
 }
 
-/**
- * @param {Trial} trial
+/** @param {Trial} trial
  * @param {import("./vendor/editor.js").Text} doc
- * @returns {import("./vendor/editor.js").Diagnostic[]}
- */
+ * @returns {import("./vendor/editor.js").Diagnostic[]} */
 function marks(trial, doc) {
   const found = trial.objects.flatMap((one) => one.findings.map((finding) => ({ ...finding, line: finding.line || one.line })));
   return [...trial.errors.map((error) => ({ ...error, severity: "error" })), ...found].map(({ line, column, message, severity }) => {
@@ -118,10 +117,8 @@ function marks(trial, doc) {
   }).sort((a, b) => a.from - b.from);
 }
 
-/**
- * @param {Trial} trial
- * @param {(line: number) => void} goto
- */
+/** @param {Trial} trial
+ * @param {(line: number) => void} goto */
 function outcome(trial, goto) {
   const errors = trial.errors.map((error) => ({ ...error, field: "", level: /** @type {const} */ ("denied") }));
   return [

@@ -45,7 +45,7 @@
 /** @typedef {{task: string, count: number, name: string, notes: string[], parts: Part[]}} PodPlan */
 /** @typedef {{notes: string[], beside: {text: string, source: string}[], pods: PodPlan[]}} Explanation */
 /** @typedef {{rule: string, severity: string, path: string, message: string, fix: string, line: number, column: number}} Found */
-/** @typedef {{index: number, line: number, apiVersion: string, kind: string, name: string, verdict: string, findings:
+/** @typedef {{line: number, kind: string, name: string, verdict: string, findings:
  *   Found[], diff: DiffLine[] | null, explanation: Explanation | null}} Tried */
 /** @typedef {{milliseconds: number, notes: string[], errors: {line: number, column: number, message: string}[], objects: Tried[]}} Trial */
 /** @typedef {{version: string, cluster: string, problems: string[]}} About */

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,8 +108,30 @@ def test_without_a_token_the_page_asks_for_one(browser: Browser, fake: Fake) -> 
     field = browser.find("#token")
     assert "the token is not valid" in browser.text()
     assert browser.violations() == []
-    field.send_keys("secret", Keys.ENTER)
+    field.send_keys("other\u2026", Keys.ENTER)
+    browser.wait(
+        lambda: (browser.run("return document.querySelector('#token')?.value") == "") or None, "an empty field"
+    )
+    assert "the token is not valid" in browser.text()
+    browser.find("#token").send_keys("\u2026secret\u200b", Keys.ENTER)  # as if copied from a page
     browser.find("[role=option]", "team-a/broken")
+
+
+def test_a_token_that_is_opened_in_a_loaded_page_is_taken(browser: Browser, fake: Fake) -> None:
+    browser.open(fake.origin)
+    browser.run("sessionStorage.setItem('jobgate-token', 'of the console before'); location.reload()")
+    browser.find("#token")
+    browser.run("location.hash = '#token=secret'")
+    browser.find("[role=option]", "team-a/broken")
+    assert "secret" not in browser.driver.current_url
+
+
+@pytest.mark.parametrize("name", ["nothing", "constructor", "__proto__", "%"])
+def test_an_unknown_page_is_the_first_one(browser: Browser, fake: Fake, name: str) -> None:
+    browser.open(fake.origin)
+    browser.run("location.hash = arguments[0]; location.reload()", f"#/{name}")
+    browser.find("main.now [role=option]")
+    assert browser.problems() == []
 
 
 class TestNow:
@@ -188,6 +212,82 @@ class TestNow:
         browser.find(".live.on")
         fake.answers["reviews"]["items"] = [review(number) for number in range(2100, 0, -1)]
         browser.find("#total", "2,100 reviews")
+
+    def test_older_reviews_that_failed_to_load_are_loaded_from_where_it_failed(
+        self, browser: Browser, fake: Fake
+    ) -> None:
+        fake.answers["reviews"]["items"] = [review(number) for number in range(2100, 0, -1)]
+        fake.failing = "before=101"
+        browser.open(fake.origin)
+        button = browser.find(".failure button")
+        assert browser.text("#total") == "2,000 reviews"
+        button.click()
+        fake.add(review(2101))
+        browser.find("#total", "2,001 reviews")
+        browser.find(".failure", "the API server does not answer")
+        fake.failing = ""
+        browser.find(".failure button").click()
+        browser.find("#total", "2,101 reviews")
+        browser.wait(lambda: not browser.all(".failure") or None, "no failure")
+        pages = [path.partition("before=")[2] for path, _ in fake.asked if "before=" in path]
+        assert pages[0] == "1101"
+        assert set(pages[1:]) == {"101"}
+
+    def test_older_reviews_that_failed_to_load_are_loaded_as_new_ones_come(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [review(number) for number in range(1100, 0, -1)]
+        fake.failing = "before="
+        browser.open(fake.origin)
+        browser.find(".failure")
+        fake.failing = ""
+        fake.add(review(1101))
+        browser.find("#total", "1,101 reviews")
+        browser.wait(lambda: not browser.all(".failure") or None, "no failure")
+
+    def test_many_new_reviews_are_all_loaded_though_the_list_is_full(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["reviews"]["items"] = [review(number) for number in range(12000, 0, -1)]
+        browser.open(fake.origin)
+        browser.find("#total", "10,000 reviews")
+        fake.answers["reviews"]["items"] = [review(number) for number in range(15000, 0, -1)]
+        browser.find("[role=option]", "job-15000")
+        browser.run("document.querySelector('.list').focus()")
+        browser.press(Keys.END)
+        browser.find("[aria-posinset='10000']", "job-5001")
+
+    def test_a_review_that_fails_late_does_not_replace_the_one_that_is_open(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin)
+        browser.find("[role=option]")
+        browser.run(
+            "const real = fetch; window.late = 0; window.fetch = (path, options) => !path.endsWith('/17') ? real(path, options)"
+            " : new Promise((done) => setTimeout(done, 500)).then(() => real(path, options)).finally(() => setTimeout(() => window.late = 1))"
+        )
+        browser.go("now/17")
+        browser.go(f"now/{REVIEW}")
+        browser.find("aside .note")
+        browser.wait(lambda: browser.run("return window.late") or None, "the late answer")
+        assert browser.texts("aside .failure") == []
+        assert browser.all("aside .note")
+
+    @pytest.mark.parametrize("route, list_", [(f"now/{REVIEW}", ".reviews"), (f"jobs/{JOB}", ".jobs")])
+    @pytest.mark.parametrize("size", [DESKTOP, (900, 700)])
+    def test_the_focus_returns_to_the_list(
+        self, browser: Browser, fake: Fake, size: tuple[int, int], route: str, list_: str
+    ) -> None:
+        browser.open(fake.origin, route, size=size)
+        browser.find("aside h2")
+        browser.find("[role=option]")
+        browser.press(Keys.ESCAPE)
+        browser.wait(lambda: not browser.all("aside h2") or None, "nothing open")
+        assert browser.run("return document.activeElement.matches(arguments[0])", f".list{list_}")
+
+    def test_unfolded_lines_keep_the_focus(self, browser: Browser, fake: Fake) -> None:
+        lines = "".join(f"  a{number}: 1\n" for number in range(100))
+        fake.answers[f"reviews/{REVIEW}"]["yaml"] = f"spec:\n{lines}"
+        browser.open(fake.origin, f"now/{REVIEW}")
+        browser.find("button.fold", "more lines")
+        browser.run("document.querySelector('button.fold').focus()")
+        browser.press(Keys.ENTER)
+        assert len(browser.all(".code .row")) > 100
+        assert browser.run("return document.activeElement.matches('.code')")
 
     def test_filters_are_in_the_address(self, browser: Browser, fake: Fake) -> None:
         fake.answers["reviews"]["items"] = [
@@ -399,6 +499,27 @@ class TestJobs:
         del fake.answers["jobs"]["items"][0]
         browser.wait(lambda: len(browser.all("[role=option]")) == 1 or None, "one job")
 
+    def test_ages_grow_though_nothing_changes(self, browser: Browser, fake: Fake) -> None:
+        created = datetime.fromtimestamp(time.time() - 20, UTC).isoformat()
+        for job in (fake.answers["jobs"]["items"][0], fake.answers["job"]["job"]):
+            job["created"] = created
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find("[role=option] time")
+        browser.find("aside time")
+        for place in ("[role=option] time", "aside time"):
+            before = browser.texts(place)[0]
+            browser.wait(partial(self.other, browser, place, before), "another age")
+
+    def other(self, browser: Browser, place: str, before: str) -> str | None:
+        """The text at a place, if it is another than before."""
+        (text, *_) = browser.texts(place)
+        return text if text != before else None
+
+    def test_a_condition_without_a_time_has_an_unknown_one(self, browser: Browser, fake: Fake) -> None:
+        fake.answers["job"]["conditions"][0]["time"] = None
+        browser.open(fake.origin, f"jobs/{JOB}")
+        browser.find("[aria-label=Conditions] td", "unknown")
+
     def test_an_empty_list_says_what_to_do(self, browser: Browser, fake: Fake) -> None:
         fake.answers["jobs"] |= {"items": [], "total": 0, "matched": 0}
         browser.open(fake.origin, "jobs")
@@ -406,6 +527,19 @@ class TestJobs:
 
 
 class TestRules:
+    def test_a_table_with_the_focus_is_not_drawn_again(self, browser: Browser, fake: Fake) -> None:
+        browser.open(fake.origin, "rules")
+        browser.find("td a")
+        browser.run(
+            "const real = setTimeout; window.setTimeout = (call, wait) => real(call, wait === 5000 ? 100 : wait)"
+        )
+        browser.run("document.querySelector('td a').focus()")
+        fake.add(review(REVIEW + 1))
+        time.sleep(1.5)  # the page asks each half second
+        assert browser.run("return document.activeElement.matches('td a')")
+        browser.run("document.activeElement.blur()")
+        browser.find("main", "Counted from 3 reviews")
+
     def test_a_rule_leads_to_its_reviews(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin, "rules")
         browser.find("td a", "schema").click()
@@ -547,6 +681,18 @@ class TestTry:
         assert self.inside(browser, ".cm-activeLineGutter")[0] == "9"
         assert "MASTER_ADDR=good-learner-0" in browser.text()
         assert browser.texts("article .diff .added") == ["+added:   backoffLimit: 3"]
+
+    def test_a_file_can_be_opened_again(self, browser: Browser, fake: Fake, tmp_path: Path) -> None:
+        file = tmp_path / "job.yaml"
+        browser.open(fake.origin, "try")
+        for text in ("kind: A", "kind: B"):
+            file.write_text(text)
+            browser.find("input[type=file]").send_keys(str(file))
+            browser.wait(partial(self.holds, browser, text), f"the editor with {text}")
+
+    def holds(self, browser: Browser, text: str) -> bool | None:
+        """Whether the editor has one line, and which."""
+        return self.inside(browser, ".cm-line") == [text] or None
 
     def test_the_last_text_is_what_counts(self, browser: Browser, fake: Fake) -> None:
         browser.open(fake.origin, "try")

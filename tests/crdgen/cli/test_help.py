@@ -1,5 +1,6 @@
 """Every command has help, and an internal error is one line."""
 
+import os
 import subprocess
 import sys
 
@@ -55,3 +56,21 @@ def test_a_closed_pipe_is_not_an_error() -> None:
     result = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     assert result.stderr == ""
     assert result.stdout.endswith("bytes of compact JSON\n")
+
+
+def test_what_was_printed_before_an_interrupt_is_written() -> None:
+    program = """
+import sys
+from crdgen.__main__ import end, main
+from crdgen.cli import lint
+
+def interrupted(options):
+    print("the first file")
+    raise KeyboardInterrupt
+
+lint.run = interrupted
+end(main(["lint", "-"]))
+"""
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "the first file\n", "")

@@ -230,6 +230,31 @@ def test_what_has_just_ended_is_left_for_later() -> None:
     assert len(kept.after(0, 10, 1, 0.0)[0]) == 1
 
 
+def test_readers_miss_nothing_if_reviews_are_not_added_in_the_order_of_their_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept, now = KeptReviews(10), time.perf_counter()
+    for ended in (now + 0.002, now + 0.001):
+        monkeypatch.setattr(time, "perf_counter", lambda: ended)  # noqa: B023  # called at once
+        add(kept)
+    seen: list[int] = []
+    for later in (0.0011, 0.1):
+        monkeypatch.setattr(time, "perf_counter", lambda: now + offer.SETTLED + later)  # noqa: B023
+        found, _ = kept.after(seen[-1] if seen else 0, 10, 1 << 30, offer.SETTLED)
+        seen += [number for number, _ in found]
+    assert len(seen) == 2
+    assert seen == sorted(seen)
+
+
+async def test_a_list_leaves_what_has_just_ended_for_who_goes_on_after_it() -> None:
+    kept = KeptReviews(10)
+    offered = offer.Offer(kept, None)  # type: ignore[arg-type]  # not asked
+    add(kept)
+    assert json.loads(offered._listed(0, 10)) == {"items": [], "last": 0, "missed": False}
+    await asyncio.sleep(offer.SETTLED)
+    assert len(json.loads(offered._listed(0, 10))["items"]) == 1
+
+
 async def test_a_server_keeps_nothing_unless_it_is_asked_to(server: Running) -> None:
     assert (await server.probe("/reviews", X_Reviews_Token="reader")).code == 404
 

@@ -1,4 +1,4 @@
-"""Write the JSON Schema of files that describe kinds: `python -m tools.kind_schema`."""
+"""Write the JSON Schema of files with configured kinds: `python -m tools.configured_schema`."""
 
 import json
 from pathlib import Path
