@@ -116,9 +116,13 @@ def test_pods_get_the_prerequisites_of_their_job_if_their_creator_may_use_them(
     user.kubectl("create", "rolebinding", f"creates-{kind}", "--role=creates", f"--user={operator}")
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}}
     pod["spec"] = {"containers": [{"name": "main", "image": "train", "command": ["train"]}]}
-    done, output = user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)
-    assert not done
-    assert "cannot use Prerequisite data" in output
+    # The API server knows the first right a moment later.
+    wait_for(
+        lambda: (
+            "cannot use Prerequisite data" in user.kubectl("create", f"--as={operator}", "-f", "-", document=pod)[1]
+        ),
+        what="the pod is denied for its item",
+    )
     role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "uses"}}
     rule = {"apiGroups": ["jobgate.dev"], "resources": ["prerequisites"], "verbs": ["use"]}
     assert user.apply(role | {"rules": [rule]})[0]

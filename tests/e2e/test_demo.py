@@ -75,25 +75,25 @@ def test_the_users_own_job_runs_in_the_cluster_that_the_demo_leaves(
     names = kubectl("get", "pods", "-l", "jobgate.dev/job=mine", "-o", "name").split()
     assert sorted(kubectl("logs", name) for name in names) == ["I am 0\n", "I am 1\n"]
     (command,) = re.findall(r"^  (\S+ console .*)", text, re.MULTILINE)
-    assert {"gang", "policies"} < denied_reviews(command)
+    see_denied_reviews(command, {"gang", "policies"})
     process.send_signal(signal.SIGINT)
     assert process.wait(WAIT) == 0
 
 
-def denied_reviews(command: str) -> set[str]:
-    """The names of denied jobs that the console shows which a command starts."""
+def see_denied_reviews(command: str, names: set[str]) -> None:
+    """Wait until the console that a command starts shows that these jobs were denied."""
     with subprocess.Popen([*shlex.split(command), "--port=0"], stdout=subprocess.PIPE, cwd=ROOT) as console:
         assert console.stdout is not None
         origin, _, token = console.stdout.readline().decode().strip().partition("/#token=")
         request = Request(f"{origin}/api/reviews", headers={"Authorization": f"Bearer {token}"})
 
-        def denied() -> set[str]:
+        def shown() -> bool:
             with urlopen(request, timeout=30) as answer:
                 items = json.loads(answer.read())["items"]
-            return {review["name"] for review in items if review["verdict"] == "denied"}
+            return names <= {review["name"] for review in items if review["verdict"] == "denied"}
 
         try:
-            return wait_for(denied, what="the console to show denied jobs")
+            wait_for(shown, what=f"the console to show that {names} were denied")
         finally:
             stop(console)
 

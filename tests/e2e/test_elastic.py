@@ -21,7 +21,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane, has_account
 from tests.controlplane.test_processes import logs, succeeded, template
-from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner import WAIT, Run, dijob, reasons, task
 
 #: Jobs of other tests, which may be in the namespaces that go, are in the queue `default`.
 QUEUES = """
@@ -119,8 +119,7 @@ def test_a_job_grows_and_shrinks_while_another_comes_and_goes(
         assert run.job["spec"]["tasks"][0]["replicas"] == 2
         assert run.status["jobgate"]["sizes"] == {"work": 4}
         assert "sizes" not in still.status["jobgate"]
-        reasons = {event["reason"] for event in space.items("events")}
-        assert reasons >= {"ScalingUp", "ScalingDown"}
+        wait_for(lambda: reasons(space) >= {"ScalingUp", "ScalingDown"}, WAIT, what="Events say so")
         scales = [{"metadata": {"annotations": {"jobgate.dev/elastic": value}}} for value in ("true", "yes")]
         path = space.path(still.plural, still.name, still.version)
         assert [space.api.patch(path, each)[0] for each in scales] == [200, 422]

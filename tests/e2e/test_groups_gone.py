@@ -16,7 +16,7 @@ from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from jobgate.ownership import MANAGED_BY
 from tests.e2e.changes import recorded
-from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner import WAIT, Run, dijob, reasons, task
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SCHEMA = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
@@ -78,7 +78,7 @@ def test_new_gangs_wait_while_podgroups_are_gone_and_running_jobs_go_on(
             WAIT,
             what="the status says what the job waits for",
         )
-        assert "CannotReadPodGroups" in {event["reason"] for event in space.items("events")}
+        wait_for(lambda: "CannotReadPodGroups" in reasons(space), WAIT, what="so does an Event")
         assert sorted(before.pods()) == ["before-work-0", "before-work-1"]
         for pod in before.pods().values():
             end_pod(space.api, space.name, pod["metadata"]["name"])

@@ -15,6 +15,7 @@ from tests.kinds.dijob.jobs import job, task
 
 TWICE = job(task("learner", name="a"), task("learner", name="b"), name="twice")
 FAULT = 'spec.tasks[1].type: Duplicate value: "learner"'
+UNREACHABLE = 'failed calling webhook "dijobs.diengine.opendilab.org.mutate.jobgate.dev"'
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,8 @@ def failing(outage: Outage) -> Iterator[User]:
     """A user in that namespace, with the default failure policy."""
     outage.install()
     user = User(outage.plane, outage.namespace)
-    wait_for(lambda: not user.create(SOUND, dry_run=True)[0], what="the server is called for")
+    # The API server learns of each of the two configurations by itself.
+    wait_for(lambda: UNREACHABLE in user.create(SOUND, dry_run=True)[1], what="the server is called to mutate")
     yield user
     outage.uninstall_configurations()
 
@@ -107,7 +109,7 @@ MISTYPED: dict[str, Any] = job(task("learner"), name="mistyped", priority="urgen
 def test_without_a_server_a_job_is_rejected_with_the_reason(failing: User) -> None:
     done, output = failing.apply(SOUND)
     assert not done
-    assert 'failed calling webhook "dijobs.diengine.opendilab.org.mutate.jobgate.dev"' in output
+    assert UNREACHABLE in output
     assert "connection refused" in output
 
 

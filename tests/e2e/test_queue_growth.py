@@ -16,7 +16,7 @@ from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
 from tests.e2e.test_queues import why
-from tests.e2e.test_runner import WAIT, Run, dijob, task
+from tests.e2e.test_runner import WAIT, Run, dijob, reasons, task
 from tests.e2e.test_runner_rights import Tenant
 
 #: Pods of each job at its release, while it waits for more, and once there is room. Its queue has the same name.
@@ -181,7 +181,7 @@ def test_no_released_job_exceeds_the_quota_of_its_queue_by_growing(
         scene.attack()
         scene.holds()
         assert scene.jobs["scaled"].status["phase"] == "Running"
-        assert "JobGrowthQueued" in {event["reason"] for event in scene.space.items("events")}
+        wait_for(lambda: "JobGrowthQueued" in reasons(scene.space), WAIT, what="an Event says that a job waits")
     # The next runner knows only stored state.
     with runner(whole_controlplane, file.with_name("log"), [f"--queues={file}"]):
         scene.later_jobs_wait()

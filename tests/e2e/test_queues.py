@@ -14,7 +14,7 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, task
+from tests.e2e.test_runner import RESOURCES, WAIT, Run, dijob, reasons, task
 from tests.runner.world import holding
 
 QUEUES = """
@@ -85,7 +85,7 @@ def test_jobs_leave_a_queue_when_there_is_room_and_urgent_jobs_first(space: Spac
     end_pod(space.api, space.name, urgent.pods()["urgent-work-0"]["metadata"]["name"])
     for run in (plain, torch):
         run.until("Succeeded")
-    assert "JobDequeued" in {event["reason"] for event in space.items("events")}
+    wait_for(lambda: "JobDequeued" in reasons(space), WAIT, what="an Event says that a job has left the queue")
 
 
 def test_jobs_of_one_kubectl_apply_run_in_their_order(space: Space, whole_controlplane: WholeControlPlane) -> None:

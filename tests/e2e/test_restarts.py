@@ -16,7 +16,7 @@ from controlplane.space import Space
 from controlplane.waiting import wait_for
 from controlplane.webhook import InstalledWebhook
 from controlplane.whole import WholeControlPlane
-from tests.e2e.test_runner import Run
+from tests.e2e.test_runner import Run, reasons
 from tests.missing import lacking
 
 pytestmark = pytest.mark.needs(*NEEDS, root=True)
@@ -120,7 +120,7 @@ def test_all_pods_of_a_torchjob_restart_when_a_worker_is_killed_and_their_ranks_
     wait_for(lambda: running(space) == {"1"}, WAIT, what="the pods of the first attempt are gone")
     run.until("Running")
     assert run.status["jobgate"]["restarts"] == 1
-    assert "RestartJob" in {event["reason"] for event in space.items("events")}
+    wait_for(lambda: "RestartJob" in reasons(space), WAIT, what="an Event says so")
     assert said(node, space, 2) == []
 
 

@@ -92,6 +92,11 @@ class Run:
         wait_for(lambda: sorted(self.pods()) == sorted(hosts), WAIT, what=f"{hosts} run")
 
 
+def reasons(space: Space) -> set[str]:
+    """The reasons of all Events of a namespace. An Event is written a moment after the status."""
+    return {event["reason"] for event in space.items("events")}
+
+
 def example(path: Path, **annotations: str) -> dict[str, Any]:
     """A job of the examples that waits for nothing."""
     job: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))

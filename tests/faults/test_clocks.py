@@ -65,7 +65,7 @@ def torchjob(name: str) -> dict[str, Any]:
 def test_a_replica_serves_new_certificates_with_a_shifted_clock(installation: Installation) -> None:
     replica = installation.replica(clock=True)
     try:
-        wait_for(lambda: bool(replica.ask("readyz")), START, what="it is ready")
+        wait_for(lambda: installation.service.ready() == 3, START, what="it is ready, and the Service knows")
         for number, ahead in enumerate((MINUTES, -MINUTES), start=2):
             replica.ahead(ahead)
             begun = time.monotonic()

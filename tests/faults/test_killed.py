@@ -150,7 +150,9 @@ def test_objects_with_an_item_wait_while_a_replica_cannot_read_items(
                 each.stop()
             _assert_later(space.api, space, "admin")
             _assert_later(tenant, space, "mallory")
-            assert creating(space.api, space.name, "sound")()[1][0] == 201, "jobs without items do not wait"
+            sound = dijob("sound", task("work"), suspend=True)
+            status, answer = reviewed(space.api, space, (DIJOBS, "dijobs", sound), "sound")
+            assert status == 201, f"jobs without items do not wait: {answer}"
             proxy.fault = lambda _: None
             begun = time.monotonic()
             wait_for(lambda: bool(replica.ask("readyz")), START, what="it is ready")
