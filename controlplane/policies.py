@@ -8,8 +8,9 @@ import yaml
 from controlplane.plane import ControlPlane
 from controlplane.webhook import InstalledWebhook, jobgate
 
-#: The values of the label, for namespaces that only policies serve, and for those that webhooks serve, too.
-ALONE, BOTH = "alone", "both"
+#: The values of the label, for namespaces that only policies serve, for those that webhooks serve, too, and for those
+#: with defaults alone.
+ALONE, BOTH, DEFAULTS = "alone", "both", "defaults"
 #: The label of these namespaces; the webhooks of other installations must not serve them.
 LABEL = "jobgate-policies"
 
@@ -24,7 +25,7 @@ def install_policies(plane: ControlPlane, webhook: InstalledWebhook) -> None:
     for item in _rendered("--failure-policy=Ignore", *flags):
         if item["metadata"]["name"].startswith("jobgate.") and "AdmissionPolicy" in item["kind"]:
             if "Binding" not in item["kind"]:
-                values = [ALONE, BOTH] if item["kind"].startswith("Mutating") else [ALONE]
+                values = [ALONE, BOTH, DEFAULTS] if item["kind"].startswith("Mutating") else [ALONE]
                 selector: dict[str, Any] = {"matchExpressions": [{"key": LABEL, "operator": "In", "values": values}]}
                 item["spec"]["matchConstraints"]["namespaceSelector"] = selector
             items.append(item)
