@@ -124,8 +124,13 @@ class FaultyProxy:
             pair = write_private(self._plane.folder / f"faulty-{id(self)}.pem", _pem(user))
             tls.load_cert_chain(pair)
         connector = aiohttp.TCPConnector(ssl=tls, limit=0)
+        # The encoding is left to the program and the API server, which compresses answers above 128 KiB.
         self._session = aiohttp.ClientSession(
-            self._plane.url, connector=connector, headers=headers, auto_decompress=False
+            self._plane.url,
+            connector=connector,
+            headers=headers,
+            auto_decompress=False,
+            skip_auto_headers=["Accept-Encoding"],
         )
         application = web.Application(client_max_size=16 << 20)
         application.router.add_route("*", "/{path:.*}", self._answer)
@@ -177,14 +182,15 @@ class FaultyProxy:
         return web.Response(body=json.dumps({"type": "ERROR", "object": status}).encode() + b"\n")
 
     def _sent(self, request: web.Request) -> Any:
-        headers = {name: value for name, value in request.headers.items() if name in {"Content-Type", "Accept"}}
+        headers = {name: value for name, value in request.headers.items() if name.lower() in _SENT}
         forever = aiohttp.ClientTimeout(total=None)
         return self._session.request(
             request.method, request.rel_url, data=request.content, headers=headers, timeout=forever
         )
 
 
-_KEPT = {"content-type", "date", "retry-after", "warning"}
+_SENT = {"accept", "accept-encoding", "content-type"}
+_KEPT = {"content-encoding", "content-type", "date", "retry-after", "warning"}
 
 
 def _pem(user: Mapping[str, str]) -> bytes:

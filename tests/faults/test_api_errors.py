@@ -64,14 +64,20 @@ def in_turn() -> Callable[[Call], Fault | None]:
     return found
 
 
-a_list = every(3, Fault(410, "Expired"), lambda call: "limit" in call.query)
+def expired() -> Callable[[Call], Fault | None]:
+    """All watches end as expired, and some lists."""
+    of_lists = every(3, Fault(410, "Expired"), lambda call: "limit" in call.query)
+    return lambda call: EXPIRED if call.watches else of_lists(call)
+
+
 EXPIRED = Fault(410, "Expired", event=True)
-FAULTS = {
-    "429": every(4, Fault(429, "TooManyRequests", {"Retry-After": "1"})),
-    "500": every(4, Fault(500, "InternalError")),
-    "500 to writes that are done": every(2, Fault(500, "InternalError", applied=True), writes),
-    "409": every(3, Fault(409, "Conflict"), writes),
-    "410": lambda call: EXPIRED if call.watches else a_list(call),
+#: Each proxy counts its own calls: a program with a single write meets the fault of every second.
+FAULTS: dict[str, Callable[[], Callable[[Call], Fault | None]]] = {
+    "429": lambda: every(4, Fault(429, "TooManyRequests", {"Retry-After": "1"})),
+    "500": lambda: every(4, Fault(500, "InternalError")),
+    "500 to writes that are done": lambda: every(2, Fault(500, "InternalError", applied=True), writes),
+    "409": lambda: every(3, Fault(409, "Conflict"), writes),
+    "410": expired,
 }
 
 
@@ -155,7 +161,7 @@ def _one(fault: str, space: Space, proxies: tuple[FaultyProxy, ...], programs: t
     least = len(proxies) if of_writes else LEAST
     for one in proxies:
         one.faults.clear()
-        one.fault = FAULTS[fault]
+        one.fault = FAULTS[fault]()
         if not of_writes:
             one.cut()
     begun = time.monotonic()
