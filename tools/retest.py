@@ -1,7 +1,8 @@
 """Runs the few tests that `make test` has just failed once more, in a process of their own (`make retest`).
 
 What fails again is broken. What passes now depends on load, or on the tests before it: it is listed, and is a fault to
-repair, but does not hold up the change that met it.
+repair, but does not hold up the change that met it. Plugins that repeat a test do so beside the others, under the same
+load; `--last-failed` of pytest does not know the names that pytest-xdist gives to tests in groups.
 """
 
 from __future__ import annotations
@@ -18,14 +19,9 @@ FAILED = Path(".pytest_cache/v/cache/lastfailed")
 MOST = 3
 
 
-def failed(kept: Path) -> list[str]:
-    """Return the ids of the tests that failed, in order; none if pytest kept nothing."""
-    return sorted(name.rpartition("@")[0] for name in json.loads(kept.read_text())) if kept.exists() else []
-
-
-def main(kept: Path = FAILED) -> int:
+def main() -> int:
     """Run them, and say which passed now."""
-    ids = failed(kept)
+    ids = sorted(name.rpartition("@")[0] for name in json.loads(FAILED.read_text())) if FAILED.exists() else []
     if not 0 < len(ids) <= MOST:
         print(f"{len(ids)} tests failed; only 1 to {MOST} are run once more", file=sys.stderr)
         return 1

@@ -167,14 +167,14 @@ def answers(node: ProcessNode, space: Space, name: str, count: int) -> list[Mapp
         learners = [pod for pod in pods if pod.startswith(f"{name}-learner-")]
         return node.log(space.name, learners[0], "di-container") if learners else ""
 
-    def found() -> list[Mapping[str, Any]]:
+    def so_far() -> list[Mapping[str, Any]]:
         return [json.loads(line) for line in log().splitlines() if line.startswith("{") and line.endswith("}")]
 
     try:
-        wait_for(lambda: len(found()) >= count, WAIT, what=f"{name} got {count} answers")
+        wait_for(lambda: len(so_far()) >= count, WAIT, what=f"{name} got {count} answers")
     except TimeoutError as error:
         raise AssertionError(f"{error}; its log:\n{log()}") from error
-    return found()
+    return so_far()
 
 
 def waits(condition: Callable[[], bool], what: str) -> None:

@@ -219,8 +219,8 @@ def test_reviews_of_one_half_that_were_dropped_are_not_missed_in_the_other() -> 
     assert kept.after(1, 10, 1)[1]
     last = read(kept)[-1]["id"]
     add(kept)
-    found, missed = kept.after(last, 10, 1)
-    assert (len(found), missed) == (1, False)
+    newer, missed = kept.after(last, 10, 1)
+    assert (len(newer), missed) == (1, False)
 
 
 def test_what_has_just_ended_is_left_for_later() -> None:
@@ -240,8 +240,8 @@ def test_readers_miss_nothing_if_reviews_are_not_added_in_the_order_of_their_end
     seen: list[int] = []
     for later in (0.0011, 0.1):
         monkeypatch.setattr(time, "perf_counter", lambda: now + offer.SETTLED + later)  # noqa: B023
-        found, _ = kept.after(seen[-1] if seen else 0, 10, 1 << 30, offer.SETTLED)
-        seen += [number for number, _ in found]
+        newer, _ = kept.after(seen[-1] if seen else 0, 10, 1 << 30, offer.SETTLED)
+        seen += [number for number, _ in newer]
     assert len(seen) == 2
     assert seen == sorted(seen)
 
