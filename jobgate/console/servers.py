@@ -102,10 +102,10 @@ class Servers:
         """Find the pods. The account tells them from others with their labels."""
         selector = ",".join(f"{key}={value}" for key, value in SELECTOR.items())
         pods, _ = await self._client.labelled(selector, self.namespace).list(PODS)
-        found = [(text(metadata_of(pod).get("uid")), pod) for pod in pods if _runs(pod)]
-        running, left = dict(found[:MOST]), len(found) - MOST
-        self.fault = "" if running else f"no server runs in namespace {self.namespace}"
-        if left > 0:
+        servers = [pod for pod in pods if _runs(pod)]
+        running = {text(metadata_of(pod).get("uid")): pod for pod in servers[:MOST]}
+        self.fault = "" if servers else f"no server runs in namespace {self.namespace}"
+        if left := len(servers[MOST:]):
             self.fault = f"nothing of {left} servers is shown: the console reads at most {MOST}"
         self._keep(running)
         for uid, pod in running.items():

@@ -226,8 +226,8 @@ def _policies(observed: ClusterSnapshot, expected: Expected) -> Iterator[FoundFa
                 yield fault_at(what, place(resource, name), differs)
         if configurations is None:  # they say which policies an installation has
             continue
+        others = {each["metadata"]["name"] for each in configurations} - {observed.name}
         for name in [name for name in stored if "." in name and name not in shipped]:
             labels = labels_of(stored[name])
-            others = {each["metadata"]["name"] for each in configurations} - {observed.name}
             if LABELS.items() <= labels.items() and labels.get(NAME_LABEL, "") not in others:
                 yield fault_at("admission-policy-left", place(resource, name), "no installation has it")

@@ -59,10 +59,8 @@ class FileObjects:
         found = next((objects[place, name] for place in places if (place, name) in objects), None)
         if resource == NAMESPACES and self._levels:
             metadata = metadata_of(found or {})
-            return {
-                **(found or {}),
-                "metadata": {**metadata, "labels": {**self._levels, **mapping(metadata.get("labels"))}},
-            }
+            labels = {**self._levels, **mapping(metadata.get("labels"))}
+            return {**(found or {}), "metadata": {**metadata, "labels": labels}}
         if found is not None or not complete.isdisjoint(places):
             return found
         named = f"{resource} {'/'.join(filter(None, (namespace, name)))!r}"
